@@ -93,17 +93,18 @@ function(tenon_set_isa_flags)
   endforeach()
 endfunction()
 
-# tenon_batches(LIST NAME name BYTES n [ALONE regex...] [COLD regex...] [LEAN regex...]): replaces the sources in LIST by
-# batches, generated sources that include up to BYTES of text each. Sources in a batch share the work of
-# their headers and templates: most of the compile time of a small source. So a name in an anonymous
-# namespace is unique within its library. A batch ends with a folder where it can: a new source then
-# changes few batches. A source that matches an ALONE stays by itself: it has flags of its own, or its speed
-# is not to depend on its neighbours. Sources that match a COLD run once a command, a model or a plug-in, and so
-# do sources X.cc beside a source X_loops.cc, which only prepare what runs there: releases optimize their batches
-# little, which takes two thirds of the compile time. Sources that match a LEAN have no loops over elements: their batches leave out five
-# passes of the compiler, which take a fifth of its time and gain nothing there. Sources that include
-# plugin/kernels/kernel.h have batches of their own, since a line of that header compiles all of them: what does not
-# prepare steps does not include it. In the build type Dev all stay alone, which shows that each includes what it needs.
+# tenon_batches(LIST NAME name BYTES n [ALONE regex...] [COLD regex...] [LEAN regex...]): replaces the sources in LIST
+# by batches, generated sources that include up to BYTES of text each. Sources in a batch share the work of their
+# headers and templates: most of the compile time of a small source. So a name in an anonymous namespace is unique
+# within its library. A batch ends with a folder where it can: a new source then changes few batches.
+#   ALONE  stays by itself: it has flags of its own, or its speed is not to depend on its neighbours.
+#   COLD   runs once a command, a model or a plug-in. So does a source X.cc beside a source X_loops.cc: it only
+#          prepares what runs there. Releases optimize such batches little, which takes two thirds of the time.
+#   LEAN   has no loops over elements: its batches leave out five passes of the compiler, which take a fifth of its
+#          time and gain nothing there.
+# Sources that include plugin/kernels/kernel.h have batches of their own, since a line of that header compiles all of
+# them: what does not prepare steps does not include it. In the build type Dev all sources stay alone, which shows
+# that each includes what it needs.
 function(tenon_batches list)
   cmake_parse_arguments(arg "" "NAME;BYTES" "ALONE;COLD;LEAN" ${ARGN})
   if(tenon_build_type STREQUAL dev)

@@ -2,6 +2,7 @@
 #include "graph/gradients/reachable.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -17,6 +18,19 @@ std::vector<NodeId> NodesOf(absl::Span<const Output> outputs) {
   std::vector<NodeId> nodes;
   for (const Output& o : outputs) nodes.push_back(o.node);
   return nodes;
+}
+
+// Calls visit(n, todo) once for each node n of `todo`, and of what visit adds to it; marks each in
+// `seen`.
+template <typename Visit>
+void Sweep(std::vector<NodeId> todo, std::vector<bool>& seen, const Visit& visit) {
+  while (!todo.empty()) {
+    const NodeId n = todo.back();
+    todo.pop_back();
+    if (seen[n]) continue;
+    seen[n] = true;
+    visit(n, todo);
+  }
 }
 
 // Which of some nodes read which, by producer.
@@ -56,45 +70,34 @@ Between::Between(const Graph& graph, absl::Span<const Output> ys, absl::Span<con
       is_x_(graph.num_node_ids()),
       between_(graph.num_node_ids()),
       edges_(graph.num_node_ids()) {
+  const auto add_inputs = [&](NodeId n, std::vector<NodeId>& todo) {
+    for (const Output& in : graph.data_inputs(n)) {
+      if (in.node != kNoNode) todo.push_back(in.node);
+    }
+  };
   // Only what leads to the ys is looked at: the graph may be much larger.
   std::vector<bool> leads(graph.num_node_ids());
-  std::vector<NodeId> todo = ys_;
-  while (!todo.empty()) {
-    const NodeId n = todo.back();
-    todo.pop_back();
-    if (leads[n]) continue;
-    leads[n] = true;
+  Sweep(ys_, leads, [&](NodeId n, std::vector<NodeId>& todo) {
     leading_.push_back(n);
-    for (const Output& in : graph.data_inputs(n)) {
-      if (in.node != kNoNode) todo.push_back(in.node);
-    }
-  }
-  const Readers readers(graph, leading_);
-  std::vector<bool> reached(graph.num_node_ids());
+    add_inputs(n, todo);
+  });
+  std::vector<NodeId> sources;
   for (const Output& x : xs) {
     is_x_[x.node] = true;
-    if (leads[x.node]) todo.push_back(x.node);
+    if (leads[x.node]) sources.push_back(x.node);
   }
-  while (!todo.empty()) {
-    const NodeId n = todo.back();
-    todo.pop_back();
-    if (reached[n]) continue;
-    reached[n] = true;
+  const Readers readers(graph, leading_);
+  std::vector<bool> reached(graph.num_node_ids()), seen(graph.num_node_ids());
+  Sweep(std::move(sources), reached, [&](NodeId n, std::vector<NodeId>& todo) {
     readers.ForEach(n, [&](NodeId reader) { todo.push_back(reader); });
-  }
-  std::vector<NodeId> found;
-  todo = ys_;
-  while (!todo.empty()) {
-    const NodeId n = todo.back();
-    todo.pop_back();
-    if (!reached[n] || between_[n]) continue;
+  });
+  Sweep(ys_, seen, [&](NodeId n, std::vector<NodeId>& todo) {
+    if (!reached[n]) return;
     between_[n] = true;
-    found.push_back(n);
-    for (const Output& in : graph.data_inputs(n)) {
-      if (in.node != kNoNode) todo.push_back(in.node);
-    }
-  }
-  for (const NodeId n : found) {
+    add_inputs(n, todo);
+  });
+  for (const NodeId n : leading_) {
+    if (!between_[n]) continue;
     for (const Output& in : graph.data_inputs(n)) {
       if (Has(in.node)) ++edges_[in.node];
     }

@@ -44,12 +44,11 @@ Graph WithCallsInlined(const FrozenModel& frozen) {
   const auto add = [](std::vector<std::string>& names, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
-  for (const FrozenTensor& t : frozen.inputs) add(feeds, t.node);
   for (const FrozenTensor& t : frozen.inputs) {
-    if (NodeOfOutput(frozen.graph, t.tensor) != frozen.graph.FindNode(t.node))
-      add(fetches, t.tensor);
-    else
-      add(fetches, absl::StrCat("^", t.node));  // stays, whoever needs it
+    add(feeds, t.node);
+    // An input stays, also where nobody reads it.
+    const bool is_fed = NodeOfOutput(frozen.graph, t.tensor) == frozen.graph.FindNode(t.node);
+    add(fetches, is_fed ? absl::StrCat("^", t.node) : t.tensor);
   }
   for (const FrozenTensor& t : frozen.outputs) {
     add(fetches, t.node);

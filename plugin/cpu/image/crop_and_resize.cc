@@ -1,4 +1,7 @@
 // CropAndResize and its gradients: boxes of images, each resampled to one size.
+#include <memory>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
@@ -8,14 +11,6 @@
 
 namespace tenon::cpu {
 namespace {
-
-// --- Forward.
-
-// --- The gradient of the image: inputs are the crops' gradients, boxes, indices.
-
-// --- The gradient of the boxes: inputs are the crops' gradients, image, boxes, indices.
-
-// --- Preparation.
 
 absl::Status ReadBoxes(const Prepare& p, int boxes, Crop* s) {
   const Shape &b = p.input_shape(boxes), &index = p.input_shape(boxes + 1);

@@ -1,4 +1,7 @@
 // ImageProjectiveTransformV2 and V3: each output pixel looks up where a projection takes it.
+#include <memory>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"

@@ -1,4 +1,6 @@
 // TopK and its kin, NthElement: the largest elements of each row.
+#include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"

@@ -1,5 +1,6 @@
 // Products of sparse matrices: SparseMatrixMatMul with a dense one, SparseMatrixSparseMatMul with a
 // sparse one.
+#include <memory>
 #include <utility>
 
 #include "plugin/cpu/base/kernel_util.h"

@@ -74,9 +74,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // The function in whose trace this one is traced; null at the outermost.
   TraceGraph* outer() const { return outer_; }
 
-  // How many nodes there are, and which was the how manieth: as many were there before it. Both
-  // look only at nodes that are new since the last call, so that tapes of a long trace may ask
-  // often.
+  // How many nodes there are, and how many of them were made before `node`. Both look only at nodes
+  // that are new since the last call, so that tapes of a long trace may ask often.
   size_t CountNodes() {
     for (size_t at = counted_to_; TF_Operation* const node = TF_GraphNextOperation(graph_, &at);
          counted_to_ = at)

@@ -1,4 +1,5 @@
 // Matrix products of any type.
+#include <memory>
 #include <utility>
 
 #include "graph/base/status_macros.h"

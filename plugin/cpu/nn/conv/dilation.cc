@@ -1,11 +1,11 @@
 // Dilation2D, the grey-scale dilation of images: the largest sum of window and filter; and its
 // gradients, which go to the first place where that sum was found.
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/window.h"
-#include "plugin/cpu/nn/conv/channel_block.h"
 #include "plugin/cpu/nn/conv/dilation_loops.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"

@@ -1,6 +1,9 @@
 // FractionalMaxPool and FractionalAvgPool: poolings over cells of varying size, and their
 // gradients.
 #include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"

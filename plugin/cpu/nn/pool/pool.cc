@@ -1,6 +1,5 @@
 // MaxPool and AvgPool of images and volumes. AvgPool counts only what lies inside the input.
 #include "plugin/cpu/nn/pool/pool.h"
-#include "plugin/cpu/nn/pool/pool_loops.h"
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/nn/conv/window_descriptors.h"
+#include "plugin/cpu/nn/pool/pool_loops.h"
 #include "plugin/cpu/onednn/onednn.h"
 #include "plugin/cpu/onednn/tiled_primitive.h"
 #include "plugin/kernels/kernel.h"

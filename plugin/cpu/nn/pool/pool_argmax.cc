@@ -1,6 +1,7 @@
 // MaxPoolWithArgmax, which also says where each largest value was found, and the gradients that
 // follow it there.
 #include <limits>
+#include <memory>
 
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/kernel_util.h"

@@ -1,8 +1,8 @@
 // Gradients of MaxPool and AvgPool, and the gradients of those of MaxPool.
+#include <memory>
 
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/nn/conv/channel_block.h"
 #include "plugin/cpu/nn/pool/pool.h"
 #include "plugin/cpu/nn/pool/pool_grad_loops.h"
 #include "plugin/kernels/kernel.h"
