@@ -6,6 +6,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_registry.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 namespace {
