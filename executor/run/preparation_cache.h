@@ -14,7 +14,7 @@
 
 namespace tenon {
 
-struct CpuKernelSpec;   // plugin/kernels/kernel.h
+struct CpuKernelSpec;   // plugin/kernels/kernel_spec.h
 struct PreparedKernel;  // executor/run/prepared_kernel.h
 
 // Whether the kernel cannot be prepared without the value of this input.

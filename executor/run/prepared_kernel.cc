@@ -3,11 +3,14 @@
 
 #include "executor/run/prepared_kernel.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "plugin/kernels/device_memory.h"
 #include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 namespace {
@@ -37,8 +40,10 @@ class Collector : public RunStateOnDevice {
 
 }  // namespace
 
-absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p) {
-  TENON_RETURN_IF_ERROR(WithinMemory([&] { return spec.prepare(p); }));
+namespace {
+
+// The error of a prepared kernel that would run with elements that it must not copy.
+absl::Status CheckElements(const CpuKernelSpec& spec, const Prepare& p) {
   if (p.run() == nullptr || spec.whole_tensors) return absl::OkStatus();
   // Elements of these types are counted references. A kernel that copies their bytes would make the
   // counts wrong.
@@ -52,7 +57,21 @@ absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p) {
   return objects ? p.Unimplemented("no CPU kernel for this type") : absl::OkStatus();
 }
 
-PreparedKernel PreparedKernel::From(const Prepare& p) {
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Preparation>> PrepareKernel(
+    const CpuNode& node, std::vector<Preparation::Input> inputs, SessionState& session,
+    Workers& workers) {
+  return WithinMemory([&]() -> absl::StatusOr<std::shared_ptr<const Preparation>> {
+    auto p = std::make_shared<Prepare>(node.name, *node.op, *node.attrs, *node.types,
+                                       std::move(inputs), session, workers);
+    TENON_RETURN_IF_ERROR(node.spec->prepare(*p));
+    TENON_RETURN_IF_ERROR(CheckElements(*node.spec, *p));
+    return p;
+  });
+}
+
+PreparedKernel PreparedKernel::From(const Preparation& p) {
   PreparedKernel k;
   k.outputs = p.outputs();
   for (int i = 0; i < p.num_outputs(); ++i) k.output_types.push_back(BaseType(p.output_type(i)));
@@ -61,7 +80,7 @@ PreparedKernel PreparedKernel::From(const Prepare& p) {
   k.state = p.state();
   k.is_plain = k.run != nullptr && k.scratch_bytes == 0;
   for (size_t i = 0; i < k.outputs.size(); ++i) {
-    const Prepare::PreparedOutput& o = k.outputs[i];
+    const Preparation::PreparedOutput& o = k.outputs[i];
     k.is_plain &= !o.dynamic && !o.alias.has_value() && !o.value.has_value() &&
                   IsMemcpyable(k.output_types[i]);
   }
@@ -80,7 +99,7 @@ namespace {
 
 // Gives output i what the preparation has decided: a value, the buffer of an input, or memory.
 absl::Status MakeOutput(const PreparedKernel& kernel, size_t i, InputFn input, Tensor& output) {
-  const Prepare::PreparedOutput& o = kernel.outputs[i];
+  const Preparation::PreparedOutput& o = kernel.outputs[i];
   if (o.value.has_value()) {
     output = *o.value;
   } else if (o.alias.has_value()) {

@@ -4,21 +4,34 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "plugin/device/device.h"
-#include "plugin/kernels/kernel.h"
-#include "plugin/kernels/kernel_spec.h"
+#include "plugin/kernels/preparation.h"
+#include "plugin/kernels/run_fn.h"
 
 namespace tenon {
+
+struct CpuKernelSpec;  // plugin/kernels/kernel_spec.h
+class SessionState;    // plugin/kernels/session_state.h
+
+// A node and its CPU kernel. Nothing is owned.
+struct CpuNode {
+  std::string_view name;
+  const OpDef* op;
+  const AttrSet* attrs;
+  const NodeTypes* types;
+  const CpuKernelSpec* spec;
+};
 
 // The outcome of a preparation, without the node that it was made for. Immutable once made; shared
 // between threads. Shares the ownership of `state`.
 struct PreparedKernel {
-  std::vector<Prepare::PreparedOutput> outputs;
+  std::vector<Preparation::PreparedOutput> outputs;
   // The plan has given each output that renames an input the place of that input. ComputeOutputs
   // leaves these outputs uninitialized.
   bool aliases_planned = false;
@@ -30,17 +43,18 @@ struct PreparedKernel {
   RunFn run = nullptr;       // null: nothing to compute
   std::shared_ptr<const void> state;
 
-  // `p` must have been prepared by PrepareKernel.
-  static PreparedKernel From(const Prepare& p);
+  static PreparedKernel From(const Preparation& p);
 };
 
-// Calls the kernel's prepare function and checks what it has made. Errors do not name the node:
+// Prepares the node's kernel for these inputs, one for each input of the node, and checks what the
+// kernel has made. The preparation refers to the node's op and types. Errors do not name the node:
 // * those of the prepare function;
 // * RESOURCE_EXHAUSTED if an allocation throws;
 // * UNIMPLEMENTED if the kernel would compute with elements that are resources or variants, and the
 //   spec does not allow that (copies_objects, whole_tensors).
-// p.run() is null afterwards if there is nothing to compute; Prepare::run says when.
-absl::Status PrepareKernel(const CpuKernelSpec& spec, Prepare& p);
+absl::StatusOr<std::shared_ptr<const Preparation>> PrepareKernel(
+    const CpuNode& node, std::vector<Preparation::Input> inputs, SessionState& session,
+    Workers& workers);
 
 // The use of an input:
 // kView: the kernel reads it while it runs.

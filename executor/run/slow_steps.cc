@@ -11,7 +11,7 @@
 #include "executor/run/plan.h"
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 #include "plugin/kernels/named_handle.h"
 #include "plugin/kernels/variable.h"
 
@@ -28,7 +28,7 @@ bool IsService(const Step& step) {
   return step.fn == RunSlowStep && !static_cast<const SlowStep*>(step.state)->IsNode();
 }
 
-KernelStep::KernelStep(Node node, std::vector<StepInput> inputs,
+KernelStep::KernelStep(const CpuNode& node, std::vector<StepInput> inputs,
                        std::vector<const Tensor*> constants, std::vector<int32_t> outputs,
                        std::vector<std::optional<Shape>> promised, SessionState& session,
                        LatePreparations& counts)
@@ -68,7 +68,7 @@ PreparationKey KernelStep::KeyOf(const Frame& frame, const StepArgs& args) const
 
 absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
                                                             const StepArgs& args) const {
-  std::vector<Prepare::Input> inputs(inputs_.size());
+  std::vector<Preparation::Input> inputs(inputs_.size());
   std::vector<Tensor> values(inputs_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     inputs[i].shape = frame.ShapeOf(inputs_[i]);
@@ -77,10 +77,9 @@ absl::StatusOr<KernelStep::Prepared> KernelStep::PrepareFor(const Frame& frame,
     values[i] = frame.View(inputs_[i]);
     inputs[i].value = &values[i];
   }
-  Prepare p(node_.name, *node_.op, *node_.attrs, *node_.types, std::move(inputs), session_,
-            *args.workers);
-  TENON_RETURN_IF_ERROR(PrepareKernel(*node_.spec, p));
-  return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Preparation> p,
+                         PrepareKernel(node_, std::move(inputs), session_, *args.workers));
+  return std::make_shared<const PreparedKernel>(PreparedKernel::From(*p));
 }
 
 // Shapes are compared where they lie: a key of their bytes would cost as much as a small kernel.
@@ -125,7 +124,7 @@ absl::Status KernelStep::CheckPromise(size_t i, const Shape& shape) const {
 }
 
 absl::Status KernelStep::MakeOutput(Frame& frame, const PreparedKernel& kernel, size_t i) const {
-  const Prepare::PreparedOutput& o = kernel.outputs[i];
+  const Preparation::PreparedOutput& o = kernel.outputs[i];
   const DataType dtype = kernel.output_types[i];
   Tensor& output = *frame.SlotToFill(outputs_[i]);
   for (const int in : o.in_place) {

@@ -12,16 +12,14 @@
 #include "absl/synchronization/mutex.h"
 #include "executor/run/frame.h"
 #include "executor/run/preparation_cache.h"
+#include "executor/run/prepared_kernel.h"
 #include "executor/run/run_recorder.h"
 #include "graph/ir/graph.h"
 #include "plugin/kernels/run_fn.h"
 
 namespace tenon {
 
-struct CpuKernelSpec;   // plugin/kernels/kernel.h
-struct PreparedKernel;  // executor/run/prepared_kernel.h
-class SessionState;     // plugin/kernels/session_state.h
-struct Step;            // executor/run/plan.h
+struct Step;  // executor/run/plan.h
 
 // One step object serves all frames: const functions are thread-safe. Other functions of a step are
 // called only while planning. Errors do not name the node.
@@ -84,21 +82,15 @@ class ErrorStep : public SlowStep {
 // than promised.
 class KernelStep : public SlowStep {
  public:
-  // Not owned: everything must outlive the step.
-  struct Node {
-    std::string_view name;
-    const OpDef* op;
-    const AttrSet* attrs;
-    const NodeTypes* types;
-    const CpuKernelSpec* spec;
-  };
+  // What `node` refers to must outlive the step.
   // `inputs`: by data input, where its tensor is. `constants`: by input, the value that the kernel
   // may look at while it is prepared; null: none before the run. Not owned, as `session` and
   // `counts`. `outputs`: by output, its slot; -1 if the plan gives the output the place of an
   // input. `promised`: by output, the shape that the plan relies on; nullopt: none.
-  KernelStep(Node node, std::vector<StepInput> inputs, std::vector<const Tensor*> constants,
-             std::vector<int32_t> outputs, std::vector<std::optional<Shape>> promised,
-             SessionState& session, LatePreparations& counts);
+  KernelStep(const CpuNode& node, std::vector<StepInput> inputs,
+             std::vector<const Tensor*> constants, std::vector<int32_t> outputs,
+             std::vector<std::optional<Shape>> promised, SessionState& session,
+             LatePreparations& counts);
   // One of the two must be called, and only while planning. set_prepared: the kernel is prepared
   // already, and no run prepares it. set_number: runs prepare the kernel, and the step has this
   // number for Frame::last_preparation, in [0, Plan::num_late).
@@ -131,7 +123,7 @@ class KernelStep : public SlowStep {
   absl::Status MakeOutput(Frame& frame, const PreparedKernel& kernel, size_t i) const;
   absl::Status CheckPromise(size_t i, const Shape& shape) const;
 
-  Node node_;
+  const CpuNode node_;
   std::vector<StepInput> inputs_;
   std::vector<const Tensor*> constants_;
   std::vector<int32_t> outputs_;

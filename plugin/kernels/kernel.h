@@ -7,8 +7,9 @@
 // Run gets pointers and computes; several threads may call run at once with different pointers. A
 // kernel does nothing special for unknown shapes: the executor prepares when the shapes are known,
 // and caches the result by shapes.
-// What runs has a header of its own (run_fn.h), and so have what outlives a run (session_state.h)
-// and the row of a kernel in its table (kernel_spec.h): they do not need this one.
+// What is prepared has a header of its own (preparation.h), and so have what runs (run_fn.h), what
+// outlives a run (session_state.h) and the row of a kernel in its table (kernel_spec.h): they do
+// not need this one.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,7 @@
 #include "graph/ir/graph.h"
 #include "graph/tensor/shape.h"
 #include "graph/tensor/tensor.h"
+#include "plugin/kernels/preparation.h"
 #include "plugin/kernels/run_fn.h"
 #include "plugin/kernels/session_state.h"
 
@@ -33,7 +35,7 @@ namespace tenon {
 class Workers;  // plugin/cpu/base/workers.h
 
 // One preparation: the executor sets the inputs, the kernel sets the outputs. One thread uses it.
-class Prepare {
+class Prepare : public Preparation {
  public:
   // --- The node.
   // Nodes without state that have the same op, attributes and shapes may share a preparation: only
@@ -74,8 +76,6 @@ class Prepare {
   void DropInput(int i) { inputs_[i].dropped = true; }
 
   // --- Outputs.
-  int num_outputs() const { return static_cast<int>(outputs_.size()); }
-  DataType output_type(int i) const { return types_->outputs[i]; }
   void set_output_shape(int i, Shape shape) { outputs_[i].shape = std::move(shape); }
   // States that output i's shape depends on the data: run must call RunState::AllocateOutput or
   // SetOutput. An output that run leaves out is an INTERNAL error of the step.
@@ -111,45 +111,14 @@ class Prepare {
   absl::Status Invalid(std::string_view message) const;
   absl::Status Unimplemented(std::string_view message) const;
 
-  struct Input {
-    Shape shape;
-    const Tensor* value = nullptr;
-    bool dropped = false;
-  };
-  struct PreparedOutput {
-    Shape shape;
-    bool dynamic = false;
-    bool promised = false;  // a dynamic output's shape is known
-    absl::InlinedVector<int, 2> in_place;
-    std::optional<int> alias;
-    std::optional<Tensor> value;
-  };
-
-  // --- For the executor.
+  // --- For the executor, and for a kernel that prepares another. All references must outlive this
+  // object, and `op` and `types` the preparation.
   Prepare(std::string_view node_name, const OpDef& op, const AttrSet& attrs, const NodeTypes& types,
           std::vector<Input> inputs, SessionState& session, Workers& workers);
-  const std::vector<Input>& inputs() const { return inputs_; }
-  const std::vector<PreparedOutput>& outputs() const { return outputs_; }
-  // Whether what was prepared may depend on an input's value, and not on shapes and types alone.
-  bool asked_for_values() const { return asked_for_values_; }
-  size_t scratch_bytes() const { return run() == nullptr ? 0 : scratch_bytes_; }
-  // The run function; null if there is nothing to run. That is so if none was set. It is also so if
-  // the op is stateless, all outputs are empty, and the shape of an output or of an empty input is
-  // so large apart from its dimension of 0 that loops over the shape would take long.
-  RunFn run() const;
-  const std::shared_ptr<const void>& state() const { return state_; }
 
  private:
   std::string_view node_name_;
-  const OpDef* op_;
   const AttrSet* attrs_;
-  const NodeTypes* types_;
-  std::vector<Input> inputs_;
-  mutable bool asked_for_values_ = false;
-  std::vector<PreparedOutput> outputs_;
-  size_t scratch_bytes_ = 0;
-  RunFn run_ = nullptr;
-  std::shared_ptr<const void> state_;
   SessionState* session_;
   Workers* workers_;
 };

@@ -21,7 +21,7 @@ struct TF_AsyncOpKernelDoneCallback;
 
 namespace tenon {
 
-struct CpuKernelSpec;  // plugin/kernels/kernel.h
+struct CpuKernelSpec;  // plugin/kernels/kernel_spec.h
 
 // The callbacks of a plug-in's kernel, as TensorFlow's C ABI has them. `compute` or `compute_async`
 // is set; any other may be null.

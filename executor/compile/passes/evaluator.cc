@@ -14,7 +14,6 @@
 #include "graph/op_defs/op_facts.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/tensor/memory_bound.h"
-#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
@@ -34,7 +33,7 @@ absl::Status CheckBytes(size_t bytes, size_t max_bytes) {
 absl::Status CheckPrepared(const PreparedKernel& kernel, size_t max_bytes) {
   size_t sum = 0;
   for (size_t i = 0; i < kernel.outputs.size(); ++i) {
-    const Prepare::PreparedOutput& output = kernel.outputs[i];
+    const Preparation::PreparedOutput& output = kernel.outputs[i];
     if (output.dynamic && !output.promised) continue;
     TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(kernel.output_types[i], output.shape));
     if (__builtin_add_overflow(sum, bytes, &sum)) sum = SIZE_MAX;
@@ -70,7 +69,7 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
         absl::StrCat(kind.op_name, " cannot be computed ahead of a run"));
   }
   std::vector<Tensor> readable;
-  std::vector<Prepare::Input> prepare_inputs(inputs.size());
+  std::vector<Preparation::Input> prepare_inputs(inputs.size());
   absl::InlinedVector<void*, 4> data;
   for (size_t i = 0; i < inputs.size(); ++i) {
     TENON_ASSIGN_OR_RETURN(Tensor t, Aligned(inputs[i]));
@@ -81,13 +80,13 @@ absl::StatusOr<std::vector<Tensor>> CpuEvaluator::Evaluate(const Graph& graph, N
     prepare_inputs[i] = {readable[i].shape(), &readable[i], false};
   // Packed weights are kept by address; these constants do not live long enough for that.
   KernelStates states;
-  Prepare p(graph.name(n), *kind.op, kind.attrs, kind.types, std::move(prepare_inputs), states,
-            worker_);
   const auto input = [&](int i, InputUse) -> absl::StatusOr<Tensor> { return readable[i]; };
   return WithinMemory([&]() -> absl::StatusOr<std::vector<Tensor>> {
     const MemoryBound bound(kWorkingBytes + max_bytes);
-    TENON_RETURN_IF_ERROR(PrepareKernel(*spec, p));
-    const PreparedKernel prepared = PreparedKernel::From(p);
+    TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Preparation> p,
+                           PrepareKernel({graph.name(n), kind.op, &kind.attrs, &kind.types, spec},
+                                         std::move(prepare_inputs), states, worker_));
+    const PreparedKernel prepared = PreparedKernel::From(*p);
     TENON_RETURN_IF_ERROR(CheckPrepared(prepared, max_bytes));
     DenormalGuard denormals;
     TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,

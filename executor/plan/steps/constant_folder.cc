@@ -10,7 +10,6 @@
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/workers.h"
-#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
@@ -22,7 +21,7 @@ constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
 
 }  // namespace
 
-absl::StatusOr<bool> ConstantFolder::Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+absl::StatusOr<bool> ConstantFolder::Fold(NodeId n, const CpuKernelSpec& spec, const Preparation& p,
                                           absl::Span<const int32_t> inputs) {
   if (spec.stateful || in_.graph.op(n)->is_stateful || p.run() == nullptr) return false;
   if (!MayFold(p, inputs)) return false;
@@ -48,7 +47,7 @@ absl::StatusOr<bool> ConstantFolder::Fold(NodeId n, const CpuKernelSpec& spec, c
   return true;
 }
 
-bool ConstantFolder::MayFold(const Prepare& p, absl::Span<const int32_t> inputs) const {
+bool ConstantFolder::MayFold(const Preparation& p, absl::Span<const int32_t> inputs) const {
   size_t in_bytes = 0, out_bytes = 0;
   for (int32_t id : inputs) {
     const Tensor* const constant = steps_.graph().values[id].constant;
@@ -66,7 +65,7 @@ bool ConstantFolder::MayFold(const Prepare& p, absl::Span<const int32_t> inputs)
 // The outputs; nullopt if the kernel fails and the node may never run. The node's step then fails
 // when it is reached.
 absl::StatusOr<std::optional<std::vector<Tensor>>> ConstantFolder::Compute(
-    NodeId n, const Prepare& p, absl::Span<const int32_t> inputs) {
+    NodeId n, const Preparation& p, absl::Span<const int32_t> inputs) {
   std::vector<Tensor> aligned;
   absl::InlinedVector<void*, 4> data;
   for (int32_t id : inputs) {

@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-class Prepare;         // plugin/kernels/kernel.h
-struct CpuKernelSpec;  // plugin/kernels/kernel.h
+class Preparation;     // plugin/kernels/preparation.h
+struct CpuKernelSpec;  // plugin/kernels/kernel_spec.h
 
 // Shares results between the plans of an executable through PlanInput::constants. Not thread-safe.
 class ConstantFolder {
@@ -31,13 +31,13 @@ class ConstantFolder {
   // * the kernel fails, and the node lies in a loop or in a branch that may never run it.
   // Returns the kernel's error, without the node's name, if the kernel fails and the node always
   // runs; RESOURCE_EXHAUSTED if there is no memory to align an input.
-  absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+  absl::StatusOr<bool> Fold(NodeId n, const CpuKernelSpec& spec, const Preparation& p,
                             absl::Span<const int32_t> inputs);
 
  private:
   // Whether all inputs are constants and the outputs are small enough.
-  bool MayFold(const Prepare& p, absl::Span<const int32_t> inputs) const;
-  absl::StatusOr<std::optional<std::vector<Tensor>>> Compute(NodeId n, const Prepare& p,
+  bool MayFold(const Preparation& p, absl::Span<const int32_t> inputs) const;
+  absl::StatusOr<std::optional<std::vector<Tensor>>> Compute(NodeId n, const Preparation& p,
                                                              absl::Span<const int32_t> inputs);
   void CountReaders();
   void DropInputs(NodeId n, absl::Span<const int32_t> inputs);

@@ -12,13 +12,12 @@
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
-#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
 namespace {
 
-KernelStep::Node StepNode(const Graph& graph, NodeId n, const CpuKernelSpec& spec) {
+CpuNode NodeOf(const Graph& graph, NodeId n, const CpuKernelSpec& spec) {
   const NodeKind& kind = graph.kind(n);
   return {graph.name(n), kind.op, &kind.attrs, &kind.types, &spec};
 }
@@ -45,11 +44,11 @@ bool MayAlias(const PlanValue& v, const Shape& shape) {
 
 // What a node of these types is prepared with, wherever its values lie; nullopt if a shape or a
 // needed value is not known.
-std::optional<std::vector<Prepare::Input>> KnownOnDevice(const StepGraph& graph,
-                                                         const NodeTypes& types,
-                                                         const CpuKernelSpec& spec,
-                                                         absl::Span<const int32_t> values) {
-  std::vector<Prepare::Input> known(values.size());
+std::optional<std::vector<Preparation::Input>> KnownOnDevice(const StepGraph& graph,
+                                                             const NodeTypes& types,
+                                                             const CpuKernelSpec& spec,
+                                                             absl::Span<const int32_t> values) {
+  std::vector<Preparation::Input> known(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const PlanValue& v = graph.values[values[i]];
     if (v.reference || IsRef(types.inputs[i]) || v.shape == nullptr) return std::nullopt;
@@ -92,7 +91,7 @@ absl::Status CpuSteps::Add(NodeId n, const CpuKernelSpec& spec) {
   }
   // A kernel of whole tensors is prepared once, whatever the shapes: it needs none of them.
   if (!known && !spec.whole_tensors) return AddTensorStep(n, spec, ids, nullptr);
-  const absl::StatusOr<std::shared_ptr<const Prepare>> p = preparations_.For(n, spec, ids);
+  const absl::StatusOr<std::shared_ptr<const Preparation>> p = preparations_.For(n, spec, ids);
   if (!p.ok()) return steps_.FailLater(n, p.status());
   if (spec.whole_tensors) return AddTensorStep(n, spec, ids, p->get(), device);
   TENON_ASSIGN_OR_RETURN(const bool folded, folder_.Fold(n, spec, **p, ids));
@@ -111,27 +110,26 @@ absl::StatusOr<bool> CpuSteps::AddInDeviceMemory(NodeId n, const CpuKernelSpec& 
     on_device |= steps_.value(ids.back()).device != nullptr;
   }
   if (!on_device) return false;
-  const NodeKind& kind = in_.graph.kind(n);
-  std::optional<std::vector<Prepare::Input>> inputs =
-      KnownOnDevice(steps_.graph(), kind.types, spec, ids);
+  std::optional<std::vector<Preparation::Input>> inputs =
+      KnownOnDevice(steps_.graph(), in_.graph.kind(n).types, spec, ids);
   if (!inputs) return false;
-  Prepare p(in_.graph.name(n), *kind.op, kind.attrs, kind.types, *std::move(inputs), in_.session,
-            in_.workers);
+  const absl::StatusOr<std::shared_ptr<const Preparation>> p =
+      PrepareKernel(NodeOf(in_.graph, n, spec), *std::move(inputs), in_.session, in_.workers);
   // An error is left to the second preparation, on the host.
-  if (!PrepareKernel(spec, p).ok() || p.run() != nullptr) return false;
-  for (const Prepare::PreparedOutput& o : p.outputs()) {
+  if (!p.ok() || (*p)->run() != nullptr) return false;
+  for (const Preparation::PreparedOutput& o : (*p)->outputs()) {
     if (!o.value.has_value() && !o.alias.has_value()) return false;
     if (o.alias.has_value() && !MayAlias(steps_.value(ids[*o.alias]), o.shape)) return false;
   }
-  TENON_RETURN_IF_ERROR(AddPrepared(n, spec, p, ids));
+  TENON_RETURN_IF_ERROR(AddPrepared(n, spec, **p, ids));
   return true;
 }
 
-absl::Status CpuSteps::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p,
+absl::Status CpuSteps::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Preparation& p,
                                    Inputs inputs) {
   if (p.run() == nullptr) return NameOutputs(n, p, inputs);
   for (int i = 0; i < p.num_outputs(); ++i) {
-    const Prepare::PreparedOutput& o = p.outputs()[i];
+    const Preparation::PreparedOutput& o = p.outputs()[i];
     const DataType dtype = steps_.value(steps_.graph().first_value[n] + i).dtype;
     if (o.dynamic || o.value.has_value() || !IsMemcpyable(dtype))
       return AddTensorStep(n, spec, inputs, &p);
@@ -139,9 +137,9 @@ absl::Status CpuSteps::AddPrepared(NodeId n, const CpuKernelSpec& spec, const Pr
   return AddPlannedStep(n, p, inputs);
 }
 
-absl::Status CpuSteps::NameOutputs(NodeId n, const Prepare& p, Inputs inputs) {
+absl::Status CpuSteps::NameOutputs(NodeId n, const Preparation& p, Inputs inputs) {
   for (int i = 0; i < p.num_outputs(); ++i) {
-    const Prepare::PreparedOutput& o = p.outputs()[i];
+    const Preparation::PreparedOutput& o = p.outputs()[i];
     const int32_t id = steps_.graph().first_value[n] + i;
     if (o.value.has_value()) {
       steps_.SetOwnConstant(id, *o.value, false);
@@ -157,12 +155,12 @@ absl::Status CpuSteps::NameOutputs(NodeId n, const Prepare& p, Inputs inputs) {
   return absl::OkStatus();
 }
 
-absl::Status CpuSteps::AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs) {
+absl::Status CpuSteps::AddPlannedStep(NodeId n, const Preparation& p, Inputs inputs) {
   StepGraph& graph = steps_.graph();
   TENON_ASSIGN_OR_RETURN(const StorageList reads, Reads(p, inputs));
   StorageList writes;
   for (int i = 0; i < p.num_outputs(); ++i) {
-    const Prepare::PreparedOutput& o = p.outputs()[i];
+    const Preparation::PreparedOutput& o = p.outputs()[i];
     const int32_t id = graph.first_value[n] + i;
     steps_.value(id).shape = steps_.Known(o.shape);
     if (o.alias.has_value()) {
@@ -191,7 +189,7 @@ absl::Status CpuSteps::AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs)
   return absl::OkStatus();
 }
 
-absl::StatusOr<CpuSteps::StorageList> CpuSteps::Reads(const Prepare& p, Inputs inputs) {
+absl::StatusOr<CpuSteps::StorageList> CpuSteps::Reads(const Preparation& p, Inputs inputs) {
   StorageList reads;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* const constant = steps_.value(inputs[i]).constant;
@@ -222,7 +220,7 @@ const Shape* CpuSteps::ShapeOfRead(NodeId n, int i, Inputs inputs) const {
 }
 
 absl::Status CpuSteps::AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs inputs,
-                                     const Prepare* prepared, Device* device) {
+                                     const Preparation* prepared, Device* device) {
   StepGraph& graph = steps_.graph();
   std::vector<StepInput> step_inputs;
   std::vector<const Tensor*> constants;
@@ -238,7 +236,7 @@ absl::Status CpuSteps::AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs
   for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
     const int32_t id = graph.first_value[n] + i;
     PlanValue& v = steps_.value(id);
-    const Prepare::PreparedOutput* const o =
+    const Preparation::PreparedOutput* const o =
         prepared == nullptr ? nullptr : &prepared->outputs()[i];
     if (o != nullptr && (!o->dynamic || o->promised)) v.shape = steps_.Known(o->shape);
     if (const Shape* shape = ShapeOfRead(n, i, inputs); shape != nullptr && v.shape == nullptr)
@@ -256,7 +254,7 @@ absl::Status CpuSteps::AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs
     slots.push_back(steps_.SlotOf(v.storage));
     promised.push_back(steps_.InputOf(id).shape);
   }
-  auto step = std::make_unique<KernelStep>(StepNode(in_.graph, n, spec), std::move(step_inputs),
+  auto step = std::make_unique<KernelStep>(NodeOf(in_.graph, n, spec), std::move(step_inputs),
                                            std::move(constants), std::move(slots),
                                            std::move(promised), in_.session, in_.late);
   if (prepared != nullptr) {

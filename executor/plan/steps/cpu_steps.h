@@ -17,8 +17,8 @@
 
 namespace tenon {
 
-class Prepare;         // plugin/kernels/kernel.h
-struct CpuKernelSpec;  // plugin/kernels/kernel.h
+class Preparation;     // plugin/kernels/preparation.h
+struct CpuKernelSpec;  // plugin/kernels/kernel_spec.h
 
 // The references must outlive this object. Not thread-safe.
 class CpuSteps {
@@ -46,21 +46,22 @@ class CpuSteps {
   // where a shape or a needed value is not known.
   absl::StatusOr<bool> AddInDeviceMemory(NodeId n, const CpuKernelSpec& spec);
   // Adds what a prepared kernel needs: no step, a planned step or a step that works on tensors.
-  absl::Status AddPrepared(NodeId n, const CpuKernelSpec& spec, const Prepare& p, Inputs inputs);
+  absl::Status AddPrepared(NodeId n, const CpuKernelSpec& spec, const Preparation& p,
+                           Inputs inputs);
   // For a kernel with nothing to compute: its outputs are known values, or inputs under another
   // shape, or empty.
-  absl::Status NameOutputs(NodeId n, const Prepare& p, Inputs inputs);
+  absl::Status NameOutputs(NodeId n, const Preparation& p, Inputs inputs);
   // Adds a step that calls the run function on pointers.
-  absl::Status AddPlannedStep(NodeId n, const Prepare& p, Inputs inputs);
+  absl::Status AddPlannedStep(NodeId n, const Preparation& p, Inputs inputs);
   // The storages of the inputs; -1 for an input that the kernel has packed and does not read again.
-  absl::StatusOr<StorageList> Reads(const Prepare& p, Inputs inputs);
+  absl::StatusOr<StorageList> Reads(const Preparation& p, Inputs inputs);
   const Shape* ShapeOfRead(NodeId n, int i, Inputs inputs) const;
   // Adds a step that works on tensors: each run makes the outputs. Without `prepared` the step
   // prepares its kernel in the run, when shapes and values are there. The tensors lie in the memory
   // of `device`, but for handles, which lie on the host. Null: the host. An output that a prepared
   // kernel renames gets the storage of its input.
   absl::Status AddTensorStep(NodeId n, const CpuKernelSpec& spec, Inputs inputs,
-                             const Prepare* prepared, Device* device = nullptr);
+                             const Preparation* prepared, Device* device = nullptr);
 
   const PlanInput& in_;
   StepBuilder& steps_;

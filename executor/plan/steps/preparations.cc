@@ -9,7 +9,6 @@
 
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
-#include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
 
 namespace tenon {
@@ -18,9 +17,8 @@ const Tensor* GivenValue(const PlanValue& v, const CpuKernelSpec& spec, size_t i
   return v.graph_constant || NeedsValue(spec, i) ? v.constant : nullptr;
 }
 
-absl::StatusOr<std::shared_ptr<const Prepare>> Preparations::For(NodeId n,
-                                                                 const CpuKernelSpec& spec,
-                                                                 absl::Span<const int32_t> inputs) {
+absl::StatusOr<std::shared_ptr<const Preparation>> Preparations::For(
+    NodeId n, const CpuKernelSpec& spec, absl::Span<const int32_t> inputs) {
   const NodeKind& kind = in_.graph.kind(n);
   const bool stateless = !spec.stateful && !spec.whole_tensors && !kind.op->is_stateful;
   Signature signature = {&kind, &spec, {}};
@@ -36,15 +34,16 @@ absl::StatusOr<std::shared_ptr<const Prepare>> Preparations::For(NodeId n,
     if (known != made_.end() && !(valued && known->second->asked_for_values()))
       return known->second;
   }
-  std::vector<Prepare::Input> given(inputs.size());
+  std::vector<Preparation::Input> given(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanValue& v = graph_.values[inputs[i]];
     if (v.shape != nullptr) given[i].shape = *v.shape;
     given[i].value = GivenValue(v, spec, i);
   }
-  auto p = std::make_shared<Prepare>(in_.graph.name(n), *kind.op, kind.attrs, kind.types,
-                                     std::move(given), in_.session, in_.workers);
-  TENON_RETURN_IF_ERROR(PrepareKernel(spec, *p));
+  TENON_ASSIGN_OR_RETURN(
+      const std::shared_ptr<const Preparation> p,
+      PrepareKernel({in_.graph.name(n), kind.op, &kind.attrs, &kind.types, &spec}, std::move(given),
+                    in_.session, in_.workers));
   if (stateless && !(valued && p->asked_for_values()))
     made_.insert_or_assign(std::move(signature), p);
   return p;

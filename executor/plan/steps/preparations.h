@@ -14,8 +14,8 @@
 
 namespace tenon {
 
-class Prepare;         // plugin/kernels/kernel.h
-struct CpuKernelSpec;  // plugin/kernels/kernel.h
+class Preparation;     // plugin/kernels/preparation.h
+struct CpuKernelSpec;  // plugin/kernels/kernel_spec.h
 
 // The value of input i as a kernel may see it: if known, a value that the kernel needs or a
 // constant of the graph; else null. Not owned.
@@ -31,8 +31,8 @@ class Preparations {
   // inputs must be known, unless spec.whole_tensors. A node has a preparation of its own if its op
   // or kernel is stateful, if spec.whole_tensors is set, or if the kernel looks at values and one
   // input has a value to look at (GivenValue). Errors are those of PrepareKernel.
-  absl::StatusOr<std::shared_ptr<const Prepare>> For(NodeId n, const CpuKernelSpec& spec,
-                                                     absl::Span<const int32_t> inputs);
+  absl::StatusOr<std::shared_ptr<const Preparation>> For(NodeId n, const CpuKernelSpec& spec,
+                                                         absl::Span<const int32_t> inputs);
 
  private:
   // Everything that decides a preparation into which neither a value of an input nor state goes.
@@ -50,7 +50,7 @@ class Preparations {
 
   const PlanInput& in_;
   const StepGraph& graph_;
-  absl::flat_hash_map<Signature, std::shared_ptr<const Prepare>> made_;
+  absl::flat_hash_map<Signature, std::shared_ptr<const Preparation>> made_;
 };
 
 }  // namespace tenon

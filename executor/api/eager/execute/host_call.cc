@@ -5,7 +5,7 @@
 #include "executor/run/prepared_kernel.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
-#include "plugin/kernels/kernel.h"
+#include "plugin/kernels/kernel_spec.h"
 
 namespace tenon::eager {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 // Lends the memory of an input that nobody else uses to an output that may lie there.
 void ReuseInputs(const PreparedKernel& kernel, Inputs inputs, absl::Span<Tensor> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Prepare::PreparedOutput& o = kernel.outputs[i];
+    const Preparation::PreparedOutput& o = kernel.outputs[i];
     if (o.dynamic || o.alias.has_value() || o.value.has_value()) continue;
     const DataType type = kernel.output_types[i];
     for (const int in : o.in_place) {
@@ -85,15 +85,15 @@ absl::StatusOr<HostCall::Prepared> HostCall::Find(const Values& values) {
 }
 
 absl::StatusOr<HostCall::Prepared> HostCall::PrepareFor(const Values& values) {
-  std::vector<Prepare::Input> known(values.size());
+  std::vector<Preparation::Input> known(values.size());
   for (size_t i = 0; i < values.size() && !spec_.whole_tensors; ++i) {
     known[i].shape = values[i]->shape();
     if (NeedsValue(spec_, i)) known[i].value = values[i];
   }
-  Prepare p(node_.name, *node_.def, node_.attrs, node_.types, std::move(known), context_.states(),
-            context_.workers());
-  TENON_RETURN_IF_ERROR(PrepareKernel(spec_, p));
-  return std::make_shared<const PreparedKernel>(PreparedKernel::From(p));
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Preparation> p,
+                         PrepareKernel({node_.name, node_.def, &node_.attrs, &node_.types, &spec_},
+                                       std::move(known), context_.states(), context_.workers()));
+  return std::make_shared<const PreparedKernel>(PreparedKernel::From(*p));
 }
 
 absl::Status HostCall::Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) {
