@@ -26,7 +26,7 @@ absl::Status CheckDeprecation(const OpDef& op, int producer);
 // tensor that does not decode equals only a value with the same bytes.
 bool SameAttr(const AttrValue& a, const AttrValue& b);
 
-// The C API's number of a kind that is no list.
+// The C API's number of a kind of value. `kind` must be neither kNone nor kList: they have none.
 TF_AttrType AttrTypeOf(AttrKind kind);
 
 }  // namespace tenon::api

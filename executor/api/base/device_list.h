@@ -18,8 +18,8 @@ struct ListedDevice {
   uint64_t incarnation;    // not 0
 };
 
-// A random number for ListDevices, which may be 0. Each session and each context takes one, so that
-// its devices can be told from the devices of the others. Thread-safe.
+// A random number for ListDevices. The number may be 0. Each session and each context takes one, so
+// that its devices can be told from the devices of the others. Thread-safe.
 uint64_t NewIncarnation();
 
 // Copies the facts of the devices: the list does not refer to them. Each device gets an incarnation

@@ -26,9 +26,9 @@ struct CallNode {
   absl::Status Resolve();
   // INVALID_ARGUMENT that names the attributes that are missing; OK if none is.
   absl::Status MissingAttrs() const;
-  // INVALID_ARGUMENT if the inputs have another number or other types than `types` says, as values
-  // have where an argument is a reference. UNIMPLEMENTED if graphs no longer have the op, or if a
-  // result is a reference.
+  // INVALID_ARGUMENT if the inputs have another number or other types than `types` says. No input
+  // has the type of an argument that is a reference. UNIMPLEMENTED if graphs no longer have the op,
+  // or if a result is a reference.
   absl::Status CheckInputs(Inputs inputs) const;
 
   // Gives the node a name that no other node has, where a kernel or a plan may keep state by the

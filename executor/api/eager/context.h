@@ -54,8 +54,9 @@ class Context {
   CustomDevices& custom_devices() { return custom_devices_; }
   GraphNotes& graph_notes() { return graph_notes_; }
   // The policy and the executor of the calling thread: those that the thread has set, else those of
-  // the context. SetThreadExecutor(nullptr) goes back to the context's executor. A new thread may
-  // get the settings of a thread that has ended, since the system uses ids of threads again.
+  // the context. SetThreadExecutor(nullptr) goes back to the context's executor, and so does
+  // Executor::Retire of the thread's executor. A new thread may get the settings of a thread that
+  // has ended, since the system uses ids of threads again.
   TFE_ContextDevicePlacementPolicy policy() const;
   void SetThreadPolicy(TFE_ContextDevicePlacementPolicy policy);
   std::shared_ptr<Executor> executor() const;
@@ -125,7 +126,7 @@ class Context {
 }  // namespace tenon::eager
 
 // A shell is never freed, and outlives its context: a call with a deleted context gets an error.
-// After that a new context may get the same shell.
+// Once its context is deleted, a shell may get a new context.
 struct TFE_Context {
   bool is_deleted() const { return context.load(std::memory_order_acquire) == nullptr; }
 

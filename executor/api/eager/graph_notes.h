@@ -25,8 +25,8 @@ class GraphNotes {
   // Notes one compiled graph, before and after the passes. Does nothing while switched off.
   void Note(const Graph& given, const Graph& optimized);
   // Notes the times of a run, which must be over. Does nothing while times are off. Also does
-  // nothing if the run would bring the number of steps noted since the last Take above
-  // RunRecorder::kMaxSteps (2^20).
+  // nothing if the run would bring the number of steps noted since the last Take, or since the
+  // collection was last switched off, above RunRecorder::kMaxSteps (2^20).
   void Note(const RunRecorder& run);
   // Returns all notes as RunMetadata bytes, and drops them.
   std::string Take();

@@ -7,11 +7,12 @@
 namespace tenon::api {
 
 // Makes known in graph.shapes what the outputs of node `n` are, if it calls a function of the
-// graph: an op with a function's name, a PartitionedCall or a While without `output_shapes`. Their
-// stateful and stateless forms count too. The shape functions run over the body with what is known
-// of the inputs. An output of a While keeps the dimensions that the body does not change, as far as
-// 8 passes over the body tell; the others are unknown. Calls inside a body are looked into to a
-// depth of 16, and to 100,000 nodes in all; the outputs of calls beyond that stay unknown.
+// graph: an op with a function's name, a PartitionedCall, or a While whose `output_shapes` are
+// absent or empty. Their stateful and stateless forms count too. The shape functions run over the
+// body with what is known of the inputs. An output of a While keeps the dimensions that the body
+// does not change; its other dimensions are unknown. If the 8th pass over the body still changes a
+// dimension, nothing becomes known of any output of the While. Calls inside a body are looked into
+// to a depth of 16, and to 100,000 nodes in all; the outputs of calls beyond that stay unknown.
 //
 // Does nothing for other nodes, for functions that do not exist, and for bodies that
 // FunctionGraph::Make refuses for a reason that is not listed here. An error in the body of a

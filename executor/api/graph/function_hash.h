@@ -1,4 +1,4 @@
-// A hash that makes the names of different functions different.
+// The hash in the names of functions that a program makes of graphs.
 #pragma once
 
 #include <string>
@@ -8,7 +8,10 @@
 namespace tenon::api {
 
 // Returns the hash that TensorFlow appends to the name of a function on request: eleven letters and
-// digits. Equal functions have equal hashes, in every version of this library.
+// digits. For TensorFlow's hash, `function` must lack its name and its control outputs. Equal
+// functions have equal hashes, in every version of this library. Different functions may have equal
+// hashes: the order of nodes, the attributes of nodes whose names begin with '_', and arg_attr do
+// not count.
 std::string FunctionHashText(const pb::FunctionDef& function);
 
 }  // namespace tenon::api

@@ -17,20 +17,22 @@
 namespace tenon::api {
 
 // Behaves as TensorFlow's NodeBuilder, error messages included. The methods note errors for Finish.
-// Finish returns the first of these that there are: a name that is taken; the errors of inputs and
-// of Fail; all other errors that were noted. Not thread-safe. The graph must outlive the builder.
+// If errors were noted, Finish returns the first of these that there are: a name that is taken; the
+// errors of inputs and of Fail; all other errors. Not thread-safe. The graph must outlive the
+// builder.
 // The caller holds graph.mutex while it calls the constructor, Finish or a method that adds inputs.
 class OperationBuilder {
  public:
   OperationBuilder(TF_Graph& graph, std::string_view op, std::string_view name);
 
   // Each call gives the next input argument of the OpDef: AddInput one tensor, AddInputList a list
-  // of tensors.
+  // of tensors. It is an error to give an operation that is null, deleted or of another graph. A
+  // control input that is given twice counts once.
   void AddInput(TF_Output input);
   void AddInputList(absl::Span<const TF_Output> inputs);
   void AddControlInput(const TF_Operation* input);
   // `wire` is AttrValue bytes. It is an error to give an attribute, also an inferred one, a
-  // different value.
+  // different value; the first value stays.
   void SetAttr(std::string_view name, std::string wire);
   void SetDevice(std::string_view device) { device_ = device; }
   // Where the program makes the node, for messages and reports.
@@ -40,8 +42,9 @@ class OperationBuilder {
   // The groups of colocation, "loc:@node", which become the attribute _class.
   std::set<std::string>& colocation() { return colocation_; }
 
-  // Adds the node, checks it and infers its shapes. To be called once. INVALID_ARGUMENT if the name
-  // is taken, or if inputs or attributes do not fit the op; errors of CheckNewNode, the shape
+  // Adds the node, checks it and infers its shapes. To be called once. INVALID_ARGUMENT if the op
+  // is not registered, if the name is taken, if inputs or attributes do not fit the op, or if
+  // colocation() has groups and the attribute _class was set too; errors of CheckNewNode, the shape
   // function's among them. After an error the node is not in the graph.
   absl::StatusOr<NodeId> Finish();
 

@@ -45,8 +45,9 @@ class PartialRuns {
   // handle, if SetUp did not get an input or output, if an earlier call had it, or if an output
   // needs an input that was not fed; the run is then unchanged. Any other error ends the run, also
   // INVALID_ARGUMENT for a placeholder that SetUp has let pass. An input of a wrong type is taken,
-  // as in TensorFlow, and then nothing more is computed: the next call for an output, or the last
-  // call of the run, returns INTERNAL. `outputs` is unchanged after an error.
+  // as in TensorFlow, and then nothing more is computed. INTERNAL is the result of the first call,
+  // that call included, that asks for an output or leaves no input and no output of the run open.
+  // `outputs` is unchanged after an error.
   absl::Status Continue(const std::string& handle, const EndNames& ends,
                         absl::Span<TF_Tensor* const> inputs, absl::Span<TF_Tensor*> outputs);
 

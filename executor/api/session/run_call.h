@@ -21,8 +21,9 @@ struct RunCall {
 };
 
 // Sets all of call.output_values to null, and arguments->inputs and arguments->outputs to the
-// arrays of the call. Returns false and sets `status` to INVALID_ARGUMENT if a length is negative,
-// an array with a length above 0 is null, or an input tensor is null or deleted.
+// arrays of the call. Returns false and sets `status` to INVALID_ARGUMENT if a length is negative
+// or above kMaxElements (graph/c_api/counts.h), an array with a length above 0 is null, or an input
+// tensor is null or deleted.
 bool ReadRunCall(const RunCall& call, RunArguments* arguments, TF_Status* status);
 
 }  // namespace tenon::api

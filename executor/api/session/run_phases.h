@@ -45,8 +45,8 @@ class RunPhases {
   // the inputs `before`. Null `before`: no phase has run, so it computes all nodes that are due.
   // Prepares the executable of the phase in `session`, which must be the same in all calls. A call
   // with the same sets returns the same phase, which lives as long as this object. Errors are those
-  // of Session::PrepareOther; UNIMPLEMENTED if a later phase would write to a reference variable of
-  // this phase.
+  // of Session::PrepareOther; UNIMPLEMENTED if a node of this phase takes a reference that an
+  // earlier phase has made.
   absl::StatusOr<const Phase*> Find(const FedSet* before, const FedSet& after, Session& session);
 
  private:

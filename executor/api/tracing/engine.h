@@ -51,7 +51,7 @@ struct TF_AbstractFunction {
 
 struct TF_OutputList {
   using Pool = tenon::Handles<TF_OutputList>;
-  std::vector<TF_AbstractTensor*> outputs;
+  std::vector<TF_AbstractTensor*> outputs;  // not owned; null until an entry is set
 };
 
 namespace tenon::tracing {
@@ -68,13 +68,19 @@ class Engine {
  public:
   using Tensors = std::vector<const TF_AbstractTensor*>;
   virtual ~Engine() = default;
+  // With an eager engine a later SetType replaces the op, and drops its attributes; with a trace it
+  // is TF_FAILED_PRECONDITION once the op has a name.
   virtual void SetType(TF_AbstractOp& op, const char* type, TF_Status* status) = 0;
+  // TF_INVALID_ARGUMENT with an eager engine. With a trace TF_FAILED_PRECONDITION before SetType,
+  // and for a second name.
   virtual void SetName(TF_AbstractOp& op, const char* name, TF_Status* status) = 0;
+  // SetAttrType and Execute are TF_FAILED_PRECONDITION before SetType.
   virtual void SetAttrType(TF_AbstractOp& op, const char* attr, TF_DataType value,
                            TF_Status* status) = 0;
   // Executes the op, or adds it to the trace, and replaces the entries of `outputs` by the results.
   // Does not delete the former entries. With an eager engine the size of `outputs` must be at least
-  // the number of results; a trace ignores the size. After an error `outputs` is unchanged.
+  // the number of results; a trace ignores the size. TF_INVALID_ARGUMENT if an input is of the
+  // other kind of engine or of another trace. After an error `outputs` is unchanged.
   virtual void Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputList& outputs,
                        TF_Status* status) = 0;
   // Lets later ops call the function.

@@ -29,8 +29,10 @@ class BranchCall final : public Callable {
                                                         const std::string& device);
 
   // Input 0 chooses the branch: of an If as ToBool says, of a Case by its number; a number that no
-  // branch has chooses the last one. The error of the branch that is chosen if it does not fit;
-  // other errors are those of PlanCall::Run.
+  // branch has chooses the last one. INVALID_ARGUMENT if input 0 of an If is a scalar of a type
+  // that ToBool does not take, or if input 0 of a Case is no scalar of int32. The error of the
+  // branch that is chosen if that branch does not fit. Other errors are those of ValueOnHost and of
+  // PlanCall::Run.
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
 
  private:

@@ -16,15 +16,18 @@ Device* DeviceOfResources(const TFE_Op& op);
 // no value of an input. The context must outlive the callable. The callable is placed on the first
 // of these devices that has a kernel for the op:
 // 1. of the devices that fit the one that the op asks for, the one with the best kernel as in 3;
-// 2. the device of the op's resources (DeviceOfResources);
+// 2. the device of the op's resources (DeviceOfResources), unless that is the host;
 // 3. the device with the best kernel: the highest kernel priority, then the highest device
-//    priority.
+//    priority, then the first of Context::devices.
 // Without soft placement, an op that asks for a device is placed by 1 alone. A function, an op that
 // calls functions, or an op that only plans know becomes a PlanCall, BranchCall or SwitchCall
 // instead. Errors, most with TensorFlow's messages:
-// * those of CallNode, HostCall::Make, PluginCall::Make and PlanCall::Make;
+// * those of CallNode, HostCall::Make, PluginCall::Make, PlanCall::Make and BranchCall::Make, and
+//   those of KernelRegistry::Find but NOT_FOUND;
 // * INVALID_ARGUMENT: without soft placement, the device that the op asks for does not exist or has
-//   no kernel for the op; the op is a placeholder; an attribute `config_proto` does not parse;
+//   no kernel for the op; the op is a placeholder; no device has a kernel, and a kernel of the op
+//   constrains an attribute that the node lacks; an attribute `config_proto` does not parse; a
+//   function has another number of inputs;
 // * NOT_FOUND: no device has a kernel, or an attribute `executor_type` names no executor of
 //   TensorFlow.
 absl::StatusOr<std::shared_ptr<Callable>> MakeCallable(Context& context, const TFE_Op& op);

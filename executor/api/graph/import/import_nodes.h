@@ -48,8 +48,9 @@ struct GraphDefText {
 absl::StatusOr<GraphDefText> ParseGraphDef(std::string_view wire, Graph& graph);
 
 // The order in which TensorFlow adds the nodes: the next node is always the first one, by index in
-// GraphDefText::nodes, whose inputs were all added or are mapped. For a Merge in a loop it is
-// enough that one data input was added.
+// GraphDefText::nodes, whose inputs were all added or are mapped. A Merge that reads a
+// NextIteration waits for fewer of its inputs: for one more than it has control inputs, whichever
+// come first.
 class NodeOrder {
  public:
   // `is_mapped` says whether an input is replaced by an output of the graph

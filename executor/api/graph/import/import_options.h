@@ -20,8 +20,8 @@ using NamedPort = std::pair<std::string, int>;
 
 struct TF_ImportGraphDefOptions {
   using Pool = tenon::Handles<TF_ImportGraphDefOptions>;
-  // `prefix` and '/' come before the names of the nodes; "": nothing does. `default_device`: the
-  // device string of nodes that have none.
+  // `prefix` and '/' come before the names of the nodes; no second '/' if `prefix` ends in one; "":
+  // nothing comes before them. `default_device`: the device string of nodes that have none.
   std::string prefix, default_device;
   bool uniquify_names = false;
   bool uniquify_prefix = false;
@@ -41,7 +41,8 @@ struct TF_ImportGraphDefResults {
   using Pool = tenon::Handles<TF_ImportGraphDefResults>;
   std::vector<TF_Output> outputs;         // by return_outputs
   std::vector<TF_Operation*> operations;  // by return_operations
-  // The keys of input_map that name no output of the GraphDef: node and port of each.
+  // The keys of input_map that name no output of the GraphDef and that no node which was added
+  // reads: node and port of each.
   std::vector<std::string> unused_names;
   std::vector<const char*> unused_name_texts;  // c_str() of each of unused_names
   std::vector<int> unused_indexes;
