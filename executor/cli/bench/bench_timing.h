@@ -27,8 +27,8 @@ struct Timing {
 // is that of the process; the other numbers of memory, and those of plans, are those of
 // timing.executable.
 void WriteTiming(const Timing& timing, Json& doc);
-// Most of the same as a few lines of text: the interval of the mean and the number of nodes on each
-// device are left out. `timing` must have at least one run here too.
+// Most of the same as a few lines of text: the interval of the mean, the number of nodes on each
+// device and NoiseOf are left out. `timing` must have at least one run here too.
 std::string TimingText(const Timing& timing, const Style& style);
 // Why a figure should not be quoted: the interval of the median is wide, or runs differ much. Empty
 // if nothing speaks against it.

@@ -36,7 +36,8 @@ struct Contender {
 //
 // `repetition`: each of the two does repetition.runs runs, at least 1, on repetition.threads
 // threads. If repetition.seconds is above 0, the turns also end when both together have run for
-// twice that time. repetition.recorder is not used. `allocations` may be null.
+// twice that time. repetition.recorder and repetition.finished are not used. `allocations` may be
+// null.
 //
 // An interruption ends the turns after the pair of blocks in which it came; the pairs so far make
 // the result. At least one pair runs. Errors are those of Repeat. After an error, Contender::runs

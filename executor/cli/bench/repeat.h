@@ -29,7 +29,7 @@ struct Repetition {
 // * `seconds` is --seconds. Without --seconds it is 0 if --runs is given, else that of `fallback`.
 // * `runs` is --runs. Without --runs it is 2^20 for each thread if `seconds` is above 0, else that
 //   of `fallback`.
-// * `recorder` is that of `fallback`, but null if --runs or --seconds is given.
+// * `recorder` and `finished` are those of `fallback`, but null if --runs or --seconds is given.
 Repetition RepetitionFrom(const RepeatFlags& flags, Repetition fallback);
 
 // The measurements of a repetition.
@@ -40,8 +40,8 @@ struct Repeated {
   int64_t allocations = -1;    // of the whole process while the runs went on; -1: not counted
 };
 
-// An interruption is a SIGINT while a StopOnInterrupt of the caller lives (faults/interrupt.h).
-// Without one, SIGINT ends the process.
+// An interruption is a SIGINT or SIGTERM that came while a StopOnInterrupt lived
+// (faults/interrupt.h). Without one the signal ends the process.
 
 // Runs so many times without measuring. A number below 1 runs nothing. Returns the first error,
 // after which it runs no more. An interruption does not stop it.

@@ -30,7 +30,7 @@ struct CaseResult {
   // The kernels of plug-ins that ran when the fetches were computed, and not those of a loss before
   // that run: pairs of the plug-in's path and the op. Each pair stands once; the pairs are sorted.
   // This list and the two members below are empty if that run did not begin: the case is malformed
-  // or has defects, or its loss or its preparation failed.
+  // or has defects, its loss or its preparation failed, or it has no gradient to fetch.
   std::vector<std::pair<std::string, std::string>> plugin_kernels;
   // The passes of plug-ins that changed the case's graph, such as "plugin:APU". Each stands once;
   // they are sorted.

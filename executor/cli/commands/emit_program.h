@@ -18,10 +18,12 @@ struct EmitFlags {
 
 // Lowers `graph`, an optimized graph, for these feeds and fetches and writes the text to `path`; an
 // empty `path` writes nothing. Adds to the invocation's document and text what was written.
-// Dimensions that neither the graph nor EmitFlags::shapes tell are 1, which the text says.
+// Dimensions that neither the graph nor EmitFlags::shapes tell are 1, and a feed of unknown rank is
+// a scalar; the text says so. A fetch "^node" is no result of the program.
 //
-// kUsage: a shape that does not parse, or that names no feed or does not fit it. Other errors are
-// those of stablehlo::Lower, and of writing the file.
+// kUsage: a shape that does not parse, that names no output of the graph of `names`, or that does
+// not fit its feed. A shape of an output that is not fed has no effect. Other errors are those of
+// stablehlo::Lower, and of writing the file.
 absl::Status EmitProgram(const Graph& graph, const Names& names, const Endpoints& ends,
                          const EmitFlags& flags, const std::string& path, Invocation& invocation);
 

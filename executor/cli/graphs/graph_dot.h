@@ -9,9 +9,10 @@
 
 namespace tenon::cli {
 
-// By node id: whether a drawing shows the node as a line in the boxes of the nodes that read it. So
-// it does constants which nothing but data edges touch, and Identity nodes of them, as which frozen
-// models read their variables.
+// By node id: whether a drawing shows the node as a line in the boxes of the nodes that read it.
+// True for a constant that some node reads and that only data edges touch. True also for an
+// Identity of such a node, if some node reads it and only data edges touch it: frozen models read
+// their variables so.
 std::vector<bool> ConstantsInside(const Graph& graph);
 
 // A box for each node with its name and op, and as tooltip the device that it asks for; an arrow

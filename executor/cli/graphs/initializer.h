@@ -29,7 +29,7 @@ std::vector<NodeId> NeededBy(const Graph& graph, NodeId target);
 std::string Initializer(const Graph& graph);
 
 // The targets that a run needs before all else: the one that initializes the variables and fills
-// the tables that some node of the graph fills once (InitializeTable…, LookupTableImport…), or else
+// the tables that some node of the graph fills (InitializeTable…, LookupTableImport…), or else
 // one for the variables and one for the tables; each qualifies as in Initializer. Empty where none
 // qualifies, or where there is nothing to fill.
 std::vector<std::string> Initializers(const Graph& graph);

@@ -15,8 +15,9 @@ struct LayoutBox {
 // An arrow between boxes, which are indices.
 struct LayoutEdge {
   int32_t from = 0, to = 0;
-  // From the lower edge of `from` to the upper edge of `to`, through the gaps between boxes. Of an
-  // edge that closes a loop the other way round: from the upper edge of `from`.
+  // From the lower edge of `from` to the upper edge of `to`, through the gaps between boxes; beyond
+  // a million boxes and bends in a drawing, long edges run straight. Of an edge that closes a loop
+  // the other way round: from the upper edge of `from`.
   std::vector<std::pair<double, double>> points;
 };
 

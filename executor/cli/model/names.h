@@ -27,9 +27,9 @@ class Names {
   // before a node of the same name. `flag` is the flag to name in errors. kUsage: there is no such
   // output. UNIMPLEMENTED: the node has an unknown op.
   absl::StatusOr<Output> Argument(std::string_view flag, std::string_view name) const;
-  // Resolves "result", "node" or "node:port". If `flag` is "--output", the name may be that of a
-  // node without outputs; returns its control output, which a run may fetch so that the node runs.
-  // Errors are those of Argument.
+  // Resolves "result", "node" or "node:port". If `flag` is "--output", the name may also be that of
+  // a node without outputs, or "^node" for any node; returns the node's control output, which a run
+  // may fetch so that the node runs. Errors are those of Argument.
   absl::StatusOr<Output> Result(std::string_view flag, std::string_view name) const;
 
   // The name of a node that is to be run. `name` is that of a node of the graph or of one of its

@@ -15,9 +15,10 @@ namespace tenon::cli {
 // fetched too: it keeps its node. `graph` is the model's graph, without defects.
 absl::StatusOr<Endpoints> EndpointsOfWhole(const SavedModel& model, const Graph& graph);
 
-// Marks calls in `graph`, the model's, so that they stay calls: those of functions that have
-// captured a variable that the restoration does not reach. Only such a call tells which value of
-// the checkpoint the variable has (CapturedVariables, whose errors are returned).
+// Marks each node of `graph`, the model's, that takes the handle of a variable which a function has
+// captured and which the restoration does not reach. So a call of the function stays a call. Only
+// such a call tells which value of the checkpoint the variable has (CapturedVariables, whose errors
+// are returned).
 absl::Status KeepCallsOfCaptured(const SavedModel& model, Graph& graph);
 
 }  // namespace tenon::cli

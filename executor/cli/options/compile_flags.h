@@ -71,7 +71,8 @@ struct CompileDefaults {
   int opt_level = 1;
   Target target;         // what runs the optimized graph
   bool freezes = false;  // a SavedModel becomes one graph that holds its variables
-  bool whole = false;    // all signatures of a SavedModel count, and no graph is written
+  // All signatures of a SavedModel count, and --save-optimized writes a SavedModel's folder.
+  bool whole = false;
   // The name of a command with an --output that takes no SINKs; empty for other commands.
   std::string_view writes_nothing;
 };

@@ -14,12 +14,13 @@ struct PluginProbe {
   // How the child ended.
   //   kAnswered  it wrote `facts`, whether or not the plug-in loaded.
   //   kCrashed   it ended without them.
-  //   kHung      it neither wrote them nor ended in time.
+  //   kHung      it did not write them, and did not end in time or was ended by its own watchdog.
   enum class End : uint8_t { kAnswered, kCrashed, kHung };
   End end = End::kAnswered;
   // The facts that the child found, with kAnswered: "status", "device_type", "devices", "structs",
-  // "ops", "kernels", "pass", "profiler", "warnings", "doubts", "kind", and of a plug-in with PJRT
-  // devices "pjrt" (PjrtJson).
+  // "ops", "kernels", "pass", "profiler", "warnings", "doubts", "kind"; of a plug-in with PJRT
+  // devices also "pjrt" (PjrtJson), and of one with TFNPD_InitPlugin "next_pluggable"
+  // (NextPluggableJson).
   std::optional<Json> facts;
   std::string death;   // otherwise how it ended: its own last line, the signal or the exit code
   std::string output;  // its stdout and stderr, the first 64 KiB

@@ -15,7 +15,7 @@ namespace tenon::cli {
 struct ArenaValue {
   std::string name, op;
   int64_t bytes = 0, offset = 0;
-  // The step that writes the value first, and the step that reads it last.
+  // The step that writes the value first, and the last step that reads or writes it.
   size_t first = 0, last = 0;
 };
 

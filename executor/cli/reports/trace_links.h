@@ -10,9 +10,9 @@
 
 namespace tenon::cli {
 
-// Pairs of steps, from the one that writes a value to one that reads it, where the value goes to
-// another device or comes from one: one of the two queues work on a stream. From node to copy, and
-// from copy to node. Each pair once.
+// Pairs of steps, from the one that writes a value to one that reads it, of which at least one
+// queues work on a stream: the two may be on one device. A step that waits is in no pair: the step
+// for which it waits takes its place. Each pair once, sorted.
 std::vector<std::pair<uint32_t, uint32_t>> LinksOf(const Plan& plan);
 
 // Bytes of the arena in use from a moment on, in nanoseconds of the recorder. By time; the last has

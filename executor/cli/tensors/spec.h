@@ -7,7 +7,8 @@
 //   generator := zeros | ones | iota[(start=,step=)] | random[(seed=,lo=,hi=)]
 //                | normal[(seed=,mean=,std=)]
 //   elements  := numbers, true/false or "strings", separated by blanks or commas,
-//                with or without brackets around each dimension
+//                with or without brackets around each dimension; nothing at all
+//                only if TYPE has a dimension of 0
 //
 // Blanks around the SPEC and around VALUE do not count. NumPy's names of types are known too:
 // "float32" for "f32".
