@@ -12,17 +12,18 @@
 
 namespace tenon {
 
-// Compares tensors of the host with `options.judge`. The first pair that differs, as "'node:1'
-// (Op): element [0] is 1 where 2 is right"; nothing if none does.
+// Compares tensors of the host with `options.judge`, which must be set here and in FindWrongNode.
+// `want` and `got` have one tensor for each of cluster.results. The first pair that differs, as
+// "'node:1' (Op): element [0] is 1 where 2 is right"; nothing if none does.
 std::optional<std::string> FirstDifference(const Cluster& cluster, absl::Span<const Tensor> want,
                                            absl::Span<const Tensor> got,
                                            const ClusterOptions& options);
 
-// Compiles the cluster once more, with the outputs of all its nodes as results, and runs it on
-// `values` (its constants, then its arguments, in host memory). Returns the first output that
-// differs from ordinary kernels although all that its node reads is right; nothing if there is
-// none, since the compiler fuses nodes in other ways here. Errors are those of compiling and
-// running.
+// Compiles the cluster once more, with all outputs of its nodes as results that can leave a
+// program, and runs it on `values` (its constants, then its arguments, in host memory). Returns the
+// first output that differs from ordinary kernels although all that its node reads is right;
+// nothing if there is none, since the compiler fuses nodes in other ways here. Errors are those of
+// compiling and running, and those of `ordinary`.
 absl::StatusOr<std::optional<std::string>> FindWrongNode(
     const Cluster& cluster, absl::Span<const stablehlo::Argument> inputs,
     absl::Span<const Tensor> values, const ClusterOptions& options,

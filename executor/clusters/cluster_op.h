@@ -17,7 +17,8 @@ inline constexpr const char* kClusterOp = "_TenonCluster";
 // Registers op and kernel with the process, once. Thread-safe.
 absl::Status RegisterClusterOp();
 
-// The attributes of a node for `runnable` with inputs and outputs of these types.
+// The attributes of a node for `runnable` with inputs and outputs of these types. One of them holds
+// the address: `runnable` must outlive every plan of a graph with the node.
 std::vector<Graph::NewAttr> ClusterAttrs(absl::Span<const DataType> constants,
                                          absl::Span<const DataType> arguments,
                                          absl::Span<const DataType> results,

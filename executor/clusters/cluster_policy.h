@@ -21,10 +21,10 @@ enum class XlaMode : uint8_t {
   kDefault,  // for nodes that ask for it (_XlaCompile, _XlaMustCompile), and those without a kernel
   kOff,      // no clusters at all but of nodes that must be compiled
   kFusible,  // ops that programs fuse: elementwise ones, casts, reductions, what moves elements
-  kOn,       // all that can be compiled, in groups of min_size nodes or more
+  kOn,       // all that can be compiled, in groups of min_cluster_size nodes or more
   kAll,      // the same
 };
-// Of "default", "off", "fusible", "on", "all".
+// Of "default", "off", "fusible", "on", "all"; nullopt for any other name.
 std::optional<XlaMode> XlaModeOf(std::string_view name);
 
 // The members are named as TensorFlow's flags without "tf_xla_".
@@ -48,7 +48,8 @@ struct ClusterPolicy {
 bool MustCompile(const Graph& graph, NodeId n);
 
 // Reads the text of TF_XLA_FLAGS: flags with values, or the path of a file with them. A flag or a
-// value that is not known is left out, with a sentence in `warnings`.
+// value that is not known is left out, with a sentence in `warnings`, and so is a file that cannot
+// be read. Some flags of TensorFlow have no effect here; these are passed over without a sentence.
 ClusterPolicy ParseXlaFlags(std::string_view text, std::vector<std::string>* warnings);
 // Of the variable, which is read once; warnings go to stderr then.
 const ClusterPolicy& PolicyOfEnvironment();

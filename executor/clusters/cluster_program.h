@@ -21,16 +21,17 @@ namespace tenon {
 
 class RunnableCluster;
 
-// The constants that programs take as arguments, on their devices. Each goes up once. Thread-safe.
+// The constants that programs take as arguments, on their devices. Of each constant one buffer is
+// kept. Thread-safe.
 class WeightStore {
  public:
   // The buffer of constant `node` on the cluster's device, that of `index` in `client`; uploads
   // `value` at the first call. kNoNode, for a constant in a function's body, is uploaded at each
-  // call.
+  // call, and the store does not keep its buffer. Errors are those of Client::Upload.
   absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> Get(const Cluster& cluster,
                                                           pjrt::Client& client, size_t index,
                                                           NodeId node, const Tensor& value);
-  // Of all that are there.
+  // Of all constants whose buffers are kept.
   int64_t bytes() const;
 
  private:
@@ -73,14 +74,18 @@ struct ClusterProgram {
 };
 
 // Lowers the cluster for these inputs and compiles it. `inputs`: one for each constant, with its
-// value, then one for each argument. Errors are those of stablehlo::Lower, of Client::Compile with
-// the node of the line that the plug-in's message names, and of uploads.
+// value, then one for each argument. `runnable` becomes ClusterProgram::cluster, and may be null.
+// Sets the time limit and the program folder of the device's client. Errors are those of
+// stablehlo::Lower, of Client::Compile with the node of the line that the plug-in's message names,
+// and of uploads.
 absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
     const Cluster& cluster, std::vector<stablehlo::Argument> inputs, const ClusterOptions& options,
     WeightStore& weights, RunnableCluster* runnable);
 
-// Runs a program: uploads inputs, executes, and copies the results into `out`, one pointer for each
-// result of the node. Returns when all is done. `failed` gets the first check that was not met.
+// Runs a program: uploads inputs, executes, and copies the results into `out`. `in` has one pointer
+// for each input of the node, `out` one for each result. Returns when all is done. *failed must be
+// null: it becomes the first check that was not met, which `program` owns, and stays null if there
+// is none. A check that was not met is no error of the call.
 absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
                          void* const* out, const stablehlo::Check** failed);
 

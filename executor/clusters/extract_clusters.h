@@ -15,9 +15,10 @@ class RunnableCluster;  // executor/clusters/runnable_cluster.h
 // Adds to `graph`, a copy of the clusters' graph with the same ids, a node for each cluster: its op
 // is kClusterOp, its inputs are the constants and then the arguments, its outputs the results.
 // Readers of results, `fetches` and control edges move to it. The nodes of the clusters stay, and
-// nothing that runs needs them any more. `runnable`: by cluster, what the kernel of its node runs;
-// it must outlive every plan of the graph. `host`: the full name of the host, which becomes the
-// device of the new nodes.
+// nothing that runs needs them any more, but for constants that other nodes read. `runnable`: by
+// cluster, what the kernel of its node runs; it must outlive every plan of the graph. `host`: the
+// full name of the host, which becomes the device of the new nodes. RegisterClusterOp must have
+// returned OK. Errors are those of Graph::AddNode.
 absl::Status ExtractClusters(absl::Span<const Cluster> clusters, const ClusterMap& map,
                              absl::Span<RunnableCluster* const> runnable, std::string_view host,
                              Graph& graph, std::vector<Output>& fetches);

@@ -26,18 +26,19 @@ struct ClusterInput {
   absl::Span<const Output> feeds;
   absl::Span<const Output> fetches;
   ClusterPolicy policy = {};
-  // Whether a node's device has a kernel for it. Asked for nodes on devices that have kernels.
+  // Whether a node's device has a kernel for it. Asked for nodes on devices that compile and have
+  // kernels; must be set if there is such a node.
   std::function<bool(NodeId)> has_kernel = nullptr;
   // Compiles clusters of nodes on the host that the policy wants; null: nothing does.
   pjrt::ProgramDevice* host_compiler = nullptr;
 };
 
-// Puts nodes that their placement gives to one device that compiles into clusters: as few as can be
-// if the graph of clusters and other nodes is to have no cycle. On a device that has kernels those
-// are taken that the policy wants, and each node without a kernel makes a cluster of its own unless
-// it is wanted, too. The nodes of a cluster are connected, unless the policy bounds its size, and
-// always run together. Linear in the graph, but for graphs with values that cannot
-// leave a cluster, where it is repeated a few times.
+// Puts nodes that their placement gives to one device that compiles into clusters, so that the
+// graph of clusters and other nodes has no cycle. On a device that has kernels those are taken that
+// the policy wants, and each node without a kernel makes a cluster of its own unless it is wanted,
+// too. The nodes of a cluster are connected, unless the policy bounds its size, and always run
+// together. Linear in the graph, but for graphs with values that cannot leave a cluster, where it
+// is repeated a few times.
 FoundClusters FindClusters(const ClusterInput& input);
 
 }  // namespace tenon

@@ -37,8 +37,10 @@ using OrdinaryKernelsFactory =
 struct ClusterRuns {
   int64_t programs = 0;  // compiled, each for a set of shapes
   int64_t runs = 0;      // of programs
+  // Of ordinary kernels: in the place of a program, to compare with one, or for the error of a
+  // check that was not met.
   int64_t ordinary_runs = 0;
-  std::string reason;  // why ordinary kernels ran last; empty: they did not
+  std::string reason;  // why ordinary kernels last took a program's place; empty: they never did
 };
 
 // The node's kernel prepares and runs through this object, which outlives every plan. Thread-safe.
@@ -51,9 +53,12 @@ class RunnableCluster {
   const Cluster& cluster() const { return cluster_; }
   ClusterRuns runs() const;
 
-  // The kernel's two halves. Prepare compiles unless there is a program for these shapes. A program
-  // that cannot be made is an error only with XlaErrors::kFail: else ordinary kernels run, and a
-  // warning says why, once.
+  // The kernel's two halves. Prepare compiles unless there is a program for these shapes and these
+  // values of the cluster's constants. It makes no 11th and no later program while the programs ran
+  // less than 50 times each on average. If there is no program, or a run of one fails, ordinary
+  // kernels run, and a warning says why, once; with XlaErrors::kFail it is an error instead. A
+  // check that a run does not meet is always an error: that of ordinary kernels or, if these
+  // succeed, that of the check.
   absl::Status Prepare(tenon::Prepare& p);
   absl::Status RunProgram(const ClusterProgram& program, const StepArgs& args);
   absl::Status RunOrdinary(absl::Span<const pjrt::BufferSpec> inputs, const StepArgs& args);

@@ -18,10 +18,10 @@ struct Compiled {
 
 // Does not change `graph`, which must not change during the call; the result shares the graph's
 // storage and keeps it alive. Names in `feeds` and `fetches` are those of ResolveRequest. Errors
-// are those of the stages (stages.h), except for UNIMPLEMENTED of LowerFunctions and ScheduleNodes
-// where it goes into Compiled::runnable. Among them: INVALID_ARGUMENT or NOT_FOUND for a name that
-// the graph has not, FAILED_PRECONDITION for a placeholder that is needed and not fed,
-// UNIMPLEMENTED for an op without a kernel.
+// are those of the stages (stages.h), except for UNIMPLEMENTED of FormClusters, LowerFunctions and
+// ScheduleNodes where it goes into Compiled::runnable. Among them: INVALID_ARGUMENT or NOT_FOUND
+// for a name that the graph has not, FAILED_PRECONDITION for a placeholder that is needed and not
+// fed, UNIMPLEMENTED for an op without a kernel.
 absl::StatusOr<Compiled> Compile(const Graph& graph, const std::vector<std::string>& feeds,
                                  const std::vector<std::string>& fetches,
                                  const CompileContext& context);

@@ -21,7 +21,7 @@ struct Request {
 };
 
 // Resolves names. "node:port" is a data output; "node" is port 0. A fetch may also be "^node", or
-// any port of a node without outputs: both run the node and fetch no value. One output may be
+// "node" for a node without outputs: both run the node and fetch no value. One output may be
 // fetched several times. NOT_FOUND for a node that the graph has not. INVALID_ARGUMENT for a port
 // that the node has not, for "^node" as a feed, and if one output is fed twice. Errors name the
 // feed or fetch.

@@ -19,8 +19,9 @@ class StepWatch;  // executor/run/step_watch.h
 class Workers;    // plugin/cpu/base/workers.h
 
 struct SessionOptions {
-  // Neither of these may be negative.
-  int threads = 0;                  // CPU threads of the session; 0: DefaultThreads()
+  // CPU threads of the session; 0: DefaultThreads(). A negative number is INVALID_ARGUMENT
+  // (Session::Create).
+  int threads = 0;
   InterOp inter_op = InterOp::kOn;  // nodes of one run at the same time, with more than one thread
   // Of a pool of the session's own.
   Pin pin = Pin::kOff;

@@ -47,9 +47,10 @@ struct CompileTimes {
   double optimize = 0, place = 0;
 };
 
-// The graph as given. If it has nodes of unknown ops, all nodes that are neither fed nor needed are
-// gone, and a fed node that the run does not compute is a Placeholder. Request::stands_for_node is
-// set for each fed node that the run does not compute.
+// The graph as given. If it has nodes of unknown ops, all nodes are gone that are not fed and that
+// no node that runs reads, directly or through others, and a fed node that the run does not compute
+// is a Placeholder. Request::stands_for_node is set for each fed node that the run does not
+// compute.
 struct Requested {
   Graph graph;
   Request request;  // in ids of `graph`, like all that follows
@@ -128,8 +129,9 @@ absl::StatusOr<Placed> PlaceNodes(Inlined inlined, const CompileContext& context
 // Runs no pass at optimization level 0. A pass that fails is rolled back and reported, but for
 // PipelineOptions::fail_on_errors. Errors are those of RunPipeline, OptimizeBodies and Place.
 absl::StatusOr<Optimized> OptimizeGraph(Placed placed, const CompileContext& context);
-// Forms clusters in a copy of the graph, which is not made if no node is on a device that compiles.
-// Errors are those of FindRunSet, OrderOf and Graph::AddNode.
+// Forms clusters in a copy of the graph, which is not made if no node is on a device that compiles
+// or is to be compiled for the host. Errors are those of RegisterClusterOp, FindRunSet, OrderOf and
+// ExtractClusters.
 absl::StatusOr<Clustered> FormClusters(const Optimized& optimized, const CompileContext& context);
 // Leaves `optimized` as it is: lowers in a copy of the graph. Errors are those of Lowering::Run (a
 // function that calls itself, too many nodes, an op such as SymbolicGradient), of FindRunSet, of
