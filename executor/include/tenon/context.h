@@ -98,8 +98,8 @@ inline std::string_view TypeAndNumber(std::string_view device) {
                                          : device.substr(begin + sizeof "device:" - 1);
 }
 
-// Whether a device fits the name, in which parts may be left out and the number may be '*'. True
-// for a name without a type.
+// Whether there is a device of the type and number in the name; the number may be '*' or left out.
+// Job, replica and task are not looked at. True for a name without "device:".
 inline bool HasDevice(const std::string& name) {
   const std::string_view wanted = TypeAndNumber(name);
   if (wanted.empty()) return true;

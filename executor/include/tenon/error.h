@@ -152,7 +152,8 @@ inline void Check(TF_Status* status, Where where = {}) {
 }  // namespace internal
 
 // Sets the handler for programs that are compiled without exceptions, and returns the one before.
-// The default prints the error to stderr. Not to be called while other threads use the library.
+// `handler` must not be null. The default prints the error to stderr. Not to be called while other
+// threads use the library.
 inline ErrorHandler SetErrorHandler(ErrorHandler handler) {
   return std::exchange(internal::CurrentErrorHandler(), handler);
 }

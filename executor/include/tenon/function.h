@@ -34,7 +34,7 @@ struct FunctionOptions {
   // tensors are INVALID_ARGUMENT.
   std::vector<TensorSpec> input_signature = {};
   // Lengths in which two calls differ become unknown, so that a third call needs no trace. Where
-  // the ranks differ, the whole shape becomes unknown.
+  // the ranks differ, the whole shape becomes unknown. Changes nothing beside an input_signature.
   bool reduce_retracing = false;
   std::string device = {};  // of ops for which the function names none
   // For programs that set it for TensorFlow's compiler. It changes nothing here: each trace is
@@ -45,7 +45,9 @@ struct FunctionOptions {
 // A callable as a function of tensors. A call looks for a trace of its signature: types, shapes and
 // devices of the tensors, values of C++ arguments, and which variables it is given. If there is
 // none, the callable runs once with symbols in the place of tensors, and the graph that its ops
-// make is kept. So what the callable does beside ops happens in a trace only.
+// make is kept. So what the callable does beside ops happens in a trace only. A trace that holds a
+// tensor from outside as a constant serves no more calls once a tape watches that tensor: the next
+// call makes a new one.
 //
 // Arguments and results are tensors, variables, C++ numbers, strings and enums, and std::tuple,
 // pair, vector, array, map and optional of them; a struct takes part if `auto Fields()` gives a
@@ -59,8 +61,9 @@ struct FunctionOptions {
 //
 // Calls from several threads at once are allowed; for a signature one of them traces. An exception
 // of the callable leaves no trace. FAILED_PRECONDITION if the callable calls the function with the
-// same arguments, or 64 calls deep with others. The fifth trace writes a warning to stderr. Copies
-// share their traces.
+// same arguments, or 64 calls deep with others; or if it makes a Variable in a trace that is not
+// the first, or one that nobody holds when the trace ends. The fifth trace writes a warning to
+// stderr. Copies share their traces.
 template <typename F>
 class Function : private internal::BracedCalls<Function<F>, internal::ParametersOf<F>> {
   using Braced = internal::BracedCalls<Function<F>, internal::ParametersOf<F>>;
