@@ -28,8 +28,9 @@ struct ClusterOptions {
   bool allow_tf32 = false;  // products may round their operands
   double timeout_s = 60;    // the longest wait for one event of a plug-in
   // How a result differs from the right one, as a part of a sentence; nothing if it does not. If
-  // set, the first run of each program is compared with ordinary kernels. A program that differs is
-  // not used any more, as one that cannot be compiled, and the warning names the guilty node.
+  // set, the first run of each program is compared with ordinary kernels. If it differs, the
+  // warning names the guilty node (with kFail that run fails and its error does), and later runs of
+  // that program use ordinary kernels, with kFail too.
   std::function<std::optional<std::string>(const Tensor& right, const Tensor& is)> judge = nullptr;
 };
 

@@ -69,7 +69,8 @@ struct ClusterProgram {
   std::vector<stablehlo::Check> checks;
   std::vector<stablehlo::Argument> arguments;  // that the cluster was lowered for
   mutable std::atomic<Where> where{Where::kUnknown};
-  // With ClusterOptions::judge: a run was compared; a run differed.
+  // With ClusterOptions::judge. compared: a run was or is being compared. wrong: that run differed,
+  // or the ordinary kernels of the comparison failed.
   mutable std::atomic<bool> compared{false}, wrong{false};
 };
 
