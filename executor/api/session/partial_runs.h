@@ -27,15 +27,16 @@ struct EndNames {
 
 // The partial runs of a session. As in TensorFlow, each call computes everything that the inputs so
 // far allow. A run ends when it has all its inputs and has returned all its outputs, or when its
-// computation fails. A run that is never finished is kept as long as this object. Thread-safe;
-// calls for one run take turns.
+// computation fails. A run that is never finished is kept as long as this object, and so is a run
+// whose SetUp named an output twice, unless it fails. Thread-safe; calls for one run take turns.
 class PartialRuns {
  public:
   // `core` must outlive this object.
   explicit PartialRuns(SessionCore& core) : core_(core) {}
 
   // Sets a run of the session's present graph up, and returns its handle. `ends` are all inputs and
-  // outputs of the run. Computes nothing. Errors are those of CheckEnds, CheckExecutorType and
+  // outputs of the run. Computes nothing. SetUp must not run while a call of SessionCore::SetGraph,
+  // Prepare or Explained is in progress. Errors are those of CheckEnds, CheckExecutorType and
   // RunPhases::Make, but for a placeholder that `ends` do not feed: as in TensorFlow, the run then
   // fails when it begins.
   absl::StatusOr<std::string> SetUp(const EndNames& ends);

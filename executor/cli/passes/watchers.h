@@ -20,7 +20,7 @@ std::unique_ptr<PipelineObserver> MakePassPrinter(const WatchFlags& flags);
 // nothing. The .pbtxt has checksums in place of large constants. The call makes the folder. The
 // first error is put into `status`, which must outlive the observer; no file is written after it.
 std::unique_ptr<PipelineObserver> MakePassDump(const WatchFlags& flags, absl::Status& status);
-// The name of a pass as a part of a file name.
+// The name of a pass as a part of a file name: ':' and '/' become '_'.
 std::string FileWord(std::string_view pass);
 // --bisect-limit: prints a line to stderr for each rewrite, in LLVM's form, also for those that the
 // limit refuses.

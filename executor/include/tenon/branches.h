@@ -190,8 +190,8 @@ auto GivingNothing(const F& callable) {
 // The result of `then_branch` where `pred`, a scalar, is true, else that of `else_branch`. Both
 // take nothing and give the same types: a Tensor, a structure as Function has it, or nothing
 // (void). If `pred` is a symbol, both are traced, and one of them runs with its side effects. If
-// `pred` is a value, one is called. INVALID_ARGUMENT if traced branches differ in the number or
-// types of their tensors, or in other C++ values of their results.
+// `pred` is a value, one is called. INVALID_ARGUMENT if a value has not one element, and if traced
+// branches differ in the number or types of their tensors, or in other C++ values of their results.
 template <typename Then, typename Else>
 auto Cond(const Tensor& pred, const Then& then_branch, const Else& else_branch,
           Where where = Where::current()) {

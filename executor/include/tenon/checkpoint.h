@@ -45,7 +45,7 @@ void WithPointers(std::initializer_list<Variable> variables, const F& f) {
 
 // Writes PREFIX.index and PREFIX.data-00000-of-00001, with the value of each variable under its
 // name: tf.train.load_checkpoint and RestoreV2 read it. In a trace it is written at once, too.
-// INVALID_ARGUMENT for two variables of one name; else the error of the file system.
+// INVALID_ARGUMENT for no variable and for two of one name; else the error of the file system.
 inline void SaveCheckpoint(const std::string& prefix, const std::vector<Variable*>& variables,
                            Where where = Where::current()) {
   const internal::OutsideTraces outside;
@@ -69,8 +69,8 @@ inline void SaveCheckpoint(const std::string& prefix, std::initializer_list<Vari
 
 // Gives each variable the value that SaveCheckpoint or TensorFlow has written under its name, at
 // once, also in a trace. NOT_FOUND if the files or a name is not there. INVALID_ARGUMENT for a
-// value of another type or shape (the message names the variable), and for two variables of one
-// name. After these errors all variables are as they were.
+// value of another type or shape (the message names the variable), for no variable, and for two of
+// one name. After these errors all variables are as they were.
 inline void RestoreCheckpoint(const std::string& prefix, const std::vector<Variable*>& variables,
                               Where where = Where::current()) {
   const internal::OutsideTraces outside;
