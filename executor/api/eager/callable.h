@@ -23,7 +23,8 @@ using Inputs = absl::Span<TFE_TensorHandle* const>;
 struct CallContext {
   // The policy of the thread that called TFE_Execute.
   TFE_ContextDevicePlacementPolicy policy = TFE_DEVICE_PLACEMENT_SILENT;
-  // Null: nothing cancels the execution. Not owned; must outlive the execution.
+  // Null: nothing cancels the execution, and it waits for other runs no longer than the default of
+  // RunLimits::patience. Not owned; must outlive the execution.
   const CancellationManager* cancellation = nullptr;
 };
 

@@ -1,6 +1,7 @@
 // TFE_CancellationManager: lets a program cancel ops. A function notices the cancellation before it
-// starts, before each pass of a loop, and while it waits. An op notices the cancellation only while
-// it waits, for example for an element of a queue. Private to executor/api/eager/.
+// starts and before each pass of a loop. Functions and ops notice it while they wait, for example
+// for an element of a queue, and between two ranges of Workers::ParallelFor. Private to
+// executor/api/eager/.
 #pragma once
 
 #include <atomic>
