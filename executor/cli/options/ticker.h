@@ -32,7 +32,7 @@ class Ticker {
   std::thread thread_;  // none if nothing is drawn
 };
 
-// "[#######             ] 35 %"
+// "[##########                    ] 35 %". A share below 0 counts as 0, one above 1 as 1.
 std::string BarText(double share);
 
 }  // namespace tenon::cli

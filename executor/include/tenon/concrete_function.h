@@ -107,12 +107,13 @@ class ConcreteFunction {
   const std::vector<Tensor>& captures() const { return rep_->graph()->captures(); }
 
   // The graph as the bytes of a GraphDef that runs by itself: inputs are placeholders of their
-  // names, results are the nodes output_0, output_1 ..., captured values are constants. A variable
-  // that the function only reads is a constant of its present value, also where branches, loops and
-  // functions read it. A variable that is assigned is a VarHandleOp, which the node `init` gives
-  // its present value. On another library than Tenon a variable that branches, loops or functions
-  // read is a VarHandleOp too. FAILED_PRECONDITION if the function uses a symbol of another trace.
-  // UNIMPLEMENTED if it uses a resource other than a variable.
+  // names, results are the nodes output_0, output_1 ... (with a number behind where the function
+  // has a node of this name), captured values are constants. A variable that the function only
+  // reads is a constant of its present value, also where branches, loops and functions read it. A
+  // variable that is assigned is a VarHandleOp, which the node `init` gives its present value. On
+  // another library than Tenon a variable that branches, loops or functions read is a VarHandleOp
+  // too. FAILED_PRECONDITION if the function uses a symbol of another trace. UNIMPLEMENTED if it
+  // uses a resource other than a variable.
   std::string graph_def() const;
   // Writes graph_def() to a file: as text if the name ends in ".pbtxt", as bytes if it ends in
   // ".pb", either packed if ".xz" or ".gz" follows. INVALID_ARGUMENT for another ending. On a

@@ -26,8 +26,8 @@ namespace tenon::inline v0 {
 
 // How a Function is named and traced.
 struct FunctionOptions {
-  // Begins the names of its graphs and of nodes that call it. INVALID_ARGUMENT for one that no node
-  // may have.
+  // Begins the names of its graphs (ConcreteFunction::name); '_' and a number follow. Nodes that
+  // call them are named after their op. INVALID_ARGUMENT for one that no node may have.
   std::string name = "function";
   // What calls must give, an entry for each tensor among the arguments, in their order; empty: any
   // tensors. One trace serves all calls that it admits and that have the same C++ arguments. Other
