@@ -11,7 +11,7 @@ namespace tenon::cli {
 // The value of the key "plan_cache".
 Json PlanCacheJson(const Executable& executable);
 // "1 built, 9 reused (at most 64 kept)". If kernels were prepared in runs, this comes behind it:
-// "; kernels prepared in runs 2, reused 8 (at most 16 kept a step)".
+// "; kernels prepared in runs 2, reused 8 (at most 32 kept a step)".
 std::string PlanCacheText(const Executable& executable);
 
 }  // namespace tenon::cli
