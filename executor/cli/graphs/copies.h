@@ -12,7 +12,7 @@ namespace tenon::cli {
 // A copy of one tensor from one device to another.
 struct EdgeCopy {
   std::string from, to;  // ShortName: "/device:CPU:0"
-  std::string tensor;    // "node:port"
+  std::string tensor;    // "node" for output 0, "node:1" for another one
   int64_t bytes;  // of the buffer, without the texts of strings; -1: not known, or above 2^63-1
 };
 
