@@ -43,8 +43,9 @@ class ConcreteFunction {
       : rep_("ConcreteFunction", std::move(rep)) {}
 
   // Runs the function with a tensor for each input. Inside of a trace it becomes a node.
-  // INVALID_ARGUMENT for other numbers or types of tensors. FAILED_PRECONDITION if the function
-  // uses a symbol of an enclosing trace that is over.
+  // INVALID_ARGUMENT for other numbers or types of tensors; the call does not compare shapes with
+  // those of inputs(). FAILED_PRECONDITION if the function uses a symbol of an enclosing trace that
+  // is over.
   Results operator()(const std::vector<Tensor>& inputs, Where where = Where::current()) const {
     const size_t count = rep_.At(where).graph()->inputs().size();
     if (inputs.size() != count) {
