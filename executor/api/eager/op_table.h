@@ -26,8 +26,8 @@ class OpTable {
   OpEntry* FindOrAdd(std::string_view name);
   // Clears the callables of all entries. A callable that is running goes on (Callables::Clear).
   void ClearCallables();
-  // Clears the callables of the ops that have an attribute of type `func` or
-  // `list(func)`, and no others.
+  // Clears the callables of the ops that have an attribute of type `func` or `list(func)`, and no
+  // others.
   void ClearCallablesWithFunctions();
 
  private:

@@ -28,9 +28,9 @@ class PlanCall final : public Callable {
 
   // Copies inputs that are in the memory of a device to the host, whatever call.policy is. All
   // outputs are in host memory. CANCELLED if call.cancellation was cancelled before the start, or
-  // while the function waits, loops or computes with several threads (cancellation.h). Other errors
-  // are those of ValueOnHost and of Executable::Run. Those of Executable::Run name nodes in
-  // TensorFlow's way: "{{function_node F}} … [[{{node n}}]]".
+  // while the function runs, where it notices that (cancellation.h). Other errors are those of
+  // ValueOnHost and of Executable::Run. Those of Executable::Run name nodes in TensorFlow's way:
+  // "{{function_node F}} … [[{{node n}}]]".
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
 
  private:
