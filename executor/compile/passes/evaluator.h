@@ -13,7 +13,7 @@ namespace tenon {
 
 // Runs built-in CPU kernels on constant inputs, on the calling thread, with denormals flushed to
 // zero (FTZ and DAZ) as in a run. The results are in host memory; kernels get no state of a
-// session. Besides its outputs a kernel may take 64 MiB. Errors are those of
+// session. A kernel, with its outputs, may take 64 MiB more than `max_bytes`. Errors are those of
 // NodeEvaluator::Evaluate, and in addition the error of the node's types; UNIMPLEMENTED also for
 // stateful ops and kernels, and for kernels of plug-ins. `kernels` must outlive this object. Not
 // thread-safe.
