@@ -27,14 +27,16 @@ struct Cluster {
 
 // Why a node that its placement gives to a device that compiles is in no cluster.
 enum class NoCluster : uint8_t {
-  kNone,     // it is in one, or not on such a device
+  // It is in one, or nobody wants it in one: it is on no such device, it is a constant that no
+  // cluster reads, or its device has kernels and the policy does not want it.
+  kNone,
   kNotRun,   // the run does not compute it
   kFed,      // a feed replaces it
   kHost,     // it belongs to the host: a placeholder, state, strings
   kBorder,   // a value that cannot leave a cluster (a list, a resource) would have to
   kTrivial,  // it would be in a cluster that computes nothing
   kOff,      // the user wants no clusters
-  kOpList,   // the user's lists of ops leave it out
+  kOpList,   // the user's lists of ops, the mode or its attribute _XlaCompile leave it out
   kFuel,     // as many nodes as the user allows are in clusters
   kSmall,    // it would be in a cluster of fewer nodes than the user wants
 };

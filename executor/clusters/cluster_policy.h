@@ -30,8 +30,9 @@ std::optional<XlaMode> XlaModeOf(std::string_view name);
 // The members are named as TensorFlow's flags without "tf_xla_".
 struct ClusterPolicy {
   XlaMode mode = XlaMode::kDefault;
-  bool cpu_global_jit = false;   // the mode holds on the host, too
-  int64_t min_cluster_size = 4;  // on devices that have kernels
+  bool cpu_global_jit = false;  // the mode holds on the host, too
+  // On devices that have kernels. Nodes that only move a value do not count.
+  int64_t min_cluster_size = 4;
   int64_t max_cluster_size = std::numeric_limits<int64_t>::max();
   int64_t clustering_fuel = std::numeric_limits<int64_t>::max();  // nodes in clusters, in all
   std::set<std::string, std::less<>> ops_to_cluster;  // names and groups (PW); empty: all

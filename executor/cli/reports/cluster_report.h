@@ -10,11 +10,11 @@
 
 namespace tenon::cli {
 
-// The cluster of a node: "cluster_0", or why it is in none: "none: HOST"; empty for a node that was
-// never meant for a device that compiles.
+// The cluster of a node: "cluster_0", or why it is in none: "none: HOST"; empty for
+// NoCluster::kNone.
 std::string ClusterOf(const ClusterSet& clusters, NodeId n);
 // Adds "cluster" with the name, or "no_cluster" with code and detail, to the object of a node. Adds
-// nothing for a node that was never meant for a device that compiles.
+// nothing for NoCluster::kNone.
 void AddClusterOf(const ClusterSet& clusters, NodeId n, Json& node);
 
 // An array with an object for each cluster: name, device, counts, and what its runs did so far.
