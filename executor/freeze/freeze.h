@@ -15,7 +15,9 @@ namespace tenon {
 // An input or output of the signature.
 struct FrozenTensor {
   std::string name;  // its name in the signature
-  std::string node;  // the node of the frozen graph that takes or gives it, at output 0
+  // The node of the frozen graph that takes or gives it, at output 0. Two inputs of one tensor have
+  // one node.
+  std::string node;
   // Its tensor in the original graph, which the frozen graph still has. Feed `node`: if the node of
   // an input has several outputs, nothing reads `tensor` any more.
   std::string tensor;

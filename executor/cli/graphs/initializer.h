@@ -30,8 +30,8 @@ std::string Initializer(const Graph& graph);
 
 // The targets that a run needs before all else: the one that initializes the variables and fills
 // the tables that some node of the graph fills (InitializeTable…, LookupTableImport…), or else
-// one for the variables and one for the tables; each qualifies as in Initializer. Empty where none
-// qualifies, or where there is nothing to fill.
+// one for the variables and one for the tables. Each qualifies as in Initializer, but that for the
+// tables assigns no variable. Empty where none qualifies, or where there is nothing to fill.
 std::vector<std::string> Initializers(const Graph& graph);
 
 // " --init NODE" for each of `names`, as a shell reads it.
