@@ -21,7 +21,7 @@ class FunctionRep;
 
 // A function as the value of an attribute: its name, and the function itself where this program
 // made it. A graph that names such a function gets it. A ConcreteFunction converts to a
-// FunctionName. Two are equal if their names are.
+// FunctionName. Two are equal if their names are. `function` must not be a null text.
 struct FunctionName {
   FunctionName() = default;
   FunctionName(std::string function) : name(std::move(function)) {}  // NOLINT
@@ -131,7 +131,8 @@ struct TraceFunctions {
   // Throws the error of a call of a function, with the place of the node that failed.
   void (*throw_from_function)(const OpCall& call, TF_Status* status);
 };
-// Set by the first TraceScope: before there is a trace, a symbol or a function.
+// Set by the first TraceScope: before there is a trace, a symbol or a function. Null until then,
+// when TraceFunctionsInUse must not be called.
 inline std::atomic<const TraceFunctions*> trace_functions = nullptr;
 inline const TraceFunctions& TraceFunctionsInUse() {
   return *trace_functions.load(std::memory_order_acquire);

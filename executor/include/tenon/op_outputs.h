@@ -12,7 +12,8 @@
 namespace tenon::inline v0::internal {
 
 // The constructor runs the op and throws its error. One and List hand out its outputs in the order
-// of the op's definition. They throw INTERNAL if no output is left. `op` must outlive the reader.
+// of the op's definition. They throw INTERNAL if fewer outputs are left than they are to give. A
+// `length` of 0 or less gives an empty list.
 class OutputReader {
  public:
   explicit OutputReader(Op& op)

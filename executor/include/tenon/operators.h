@@ -17,7 +17,8 @@ namespace tenon::inline v0 {
 class Results;
 class Variable;
 
-// A bound of a Slice: a number, or a scalar tensor of type kInt32 or kInt64; none if it is empty.
+// A bound of a Slice: a number, or a scalar tensor of type kInt32 or kInt64. Without either, or
+// with a Tensor(), there is no bound.
 struct SliceBound {
   SliceBound() = default;
   SliceBound(std::nullopt_t) {}                                  // NOLINT
@@ -32,8 +33,8 @@ struct SliceBound {
 };
 
 // A range of one dimension: elements begin, begin + step, ... before end. A missing begin or end
-// leaves out no element on its side. Negative bounds count from the end of the dimension, as in
-// Python. A step of 0 is INVALID_ARGUMENT.
+// leaves out no element on its side. As in Python, negative bounds count from the end of the
+// dimension, and bounds beyond the dimension are cut to it. A step of 0 is INVALID_ARGUMENT.
 struct Slice {
   Slice() = default;
   Slice(SliceBound begin, SliceBound end, int64_t step = 1)
@@ -51,7 +52,8 @@ inline constexpr struct EllipsisType {
 } Ellipsis;  // as many whole dimensions as are left
 
 // One index of operator[]. An int, or a scalar tensor of type kInt32 or kInt64, takes an element
-// and drops the dimension. An Index knows the place of the expression.
+// and drops the dimension; -1 is the last element. A Tensor() takes element 0. An Index knows the
+// place of the expression.
 class Index {
  public:
   Index(int i, Where where = Where::current()) : Index(int64_t{i}, where) {}  // NOLINT
@@ -127,7 +129,8 @@ class Operand {
   // The tensor; a number as one of this type.
   Tensor AsTensor(DType dtype) const { return is_number_ ? OfType(dtype) : tensor_; }
 
-  // A number as a scalar of this type; a type of floats or complex numbers rounds it.
+  // To be called of a number alone: as a scalar of this type; a type of floats or complex numbers
+  // rounds it.
   // INVALID_ARGUMENT for a number of a C++ type of floats as an integer, even 1.0; for an integer
   // out of the range of the type; for anything but a bool as kBool; for any other type.
   Tensor OfType(DType dtype) const {

@@ -24,15 +24,17 @@ struct Nothing {
 }  // namespace internal
 namespace optim {
 
-// What optimizers share: state for each variable, which is made at the first step and kept with the
-// optimizer; a variable with state lives as long as the optimizer. Apply may run eagerly or in a
-// trace. Copies of an optimizer share their state. One thread at a time calls Apply of an optimizer
-// and its copies.
+// What optimizers share: state for each variable, which is made at the first step of the variable.
+// Copies of an optimizer share their state. The state, and the variables that have some, live as
+// long as the last of these copies. Apply may run eagerly or in a trace. One thread at a time calls
+// Apply of an optimizer and its copies.
 class Optimizer {
  public:
-  // Moves each variable by its gradient; an empty gradient leaves its variable as it is.
-  // INVALID_ARGUMENT for lists of different lengths, and if there are gradients but all are empty.
-  // Pointers in `variables` must not be null.
+  // Moves each variable by its gradient, in the order of the lists; an empty gradient leaves its
+  // variable as it is. A variable that stands twice in the list is moved twice. INVALID_ARGUMENT
+  // for lists of different lengths, and if there are gradients but all are empty: nothing is moved
+  // then. Else the error of an op, as for a gradient of another type or shape than its variable:
+  // the variables before that one are moved already. Pointers in `variables` must not be null.
   void Apply(const std::vector<Tensor>& gradients, const std::vector<Variable*>& variables,
              Where where = Where::current()) {
     if (gradients.size() != variables.size()) {
@@ -203,7 +205,8 @@ struct AdamOptions {
   float epsilon = 1e-7f;
 };
 
-// Adam of Kingma and Ba, with epsilon as TensorFlow has it ("epsilon hat").
+// Adam of Kingma and Ba, with epsilon as TensorFlow has it ("epsilon hat"). All variables share the
+// powers of beta1 and beta2, which each Apply takes one step further.
 class Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {}) : options_(options) {}

@@ -450,7 +450,8 @@ inline std::vector<std::string> FormatElements(TF_Tensor* tensor, DType dtype,
   return texts;
 }
 
-// Writes an array: brackets, lines of at most 75 characters, and the ends of long dimensions.
+// Writes an array: brackets, and lines of at most 75 characters unless one element takes more. Of
+// more than 1,000 elements only the ends of long dimensions are written.
 class ArrayPrinter {
  public:
   ArrayPrinter(TF_Tensor* tensor, DType dtype) : rank_(TF_NumDims(tensor)) {

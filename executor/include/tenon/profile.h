@@ -21,8 +21,9 @@ class Profile {
 
   // Writes what was recorded since the last Write as trace events, JSON that Perfetto and
   // chrome://tracing open: a slice for each node, with its op and with `place`, the line of the
-  // program that made it. To be called when no function runs. UNIMPLEMENTED on a library other than
-  // Tenon; else the error of the file system.
+  // program that made it. Drops the record, also after an error of the file system. To be called
+  // when no function runs. UNIMPLEMENTED on a library other than Tenon; else the error of the file
+  // system.
   void Write(const std::string& path, Where where = Where::current()) {
     internal::NeedTenon(TENON_WriteTrace, "Profile::Write", where);
     TF_Status* const status = internal::ThreadStatus();

@@ -270,7 +270,7 @@ inline void MakeFolder(const std::string& path, Where where) {
     Throw(TF_UNKNOWN, "Cannot make the folder " + path + ": " + std::strerror(errno), where);
 }
 
-// The names in a folder. Empty if it cannot be read.
+// The names in a folder, in no order, without "." and "..". Empty if it cannot be read.
 inline std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
   DIR* const open = opendir(folder.c_str());

@@ -23,7 +23,9 @@ inline Tensor LengthOf(const Tensor& tensor, Where where) {
 
 // Calls `step(i, carries)` for each i below `count`, a scalar of type kInt32. The step gives the
 // next carries, and a tensor for each of `elements`, which has its type and shape: these tensors
-// are stacked. In a trace they lie in a TensorList, so that gradients go through it.
+// are stacked. In a trace they lie in a TensorList, so that gradients go through it. Outside of a
+// trace, without steps, the stacked tensors have no elements, and lengths that `elements` leaves
+// open are 0.
 struct Stepped {
   std::vector<Tensor> carries, stacked;
 };
@@ -163,9 +165,10 @@ Tensor CommonLength(const Xs& xs, Where where) {
 // Goes through the first dimension of `xs`, a tensor or a structure of tensors of equal lengths:
 // carry = f(carry, x), from `init` on. Gives all carries but `init`, stacked along a new first
 // dimension. A carry is a tensor or a structure of tensors, whose types and shapes f must keep.
-// The first tensor of `xs` says how many steps there are: longer tensors are used in part.
-// INVALID_ARGUMENT if `xs` has no tensor, or f gives another number of tensors or other types. In a
-// trace it is one loop, through which gradients go.
+// The first tensor of `xs`, which must have a dimension, says how many steps there are: longer
+// tensors are used in part, a shorter one is the error of the op GatherV2. INVALID_ARGUMENT if `xs`
+// has no tensor, or f gives another number of tensors or other types. In a trace it is one loop,
+// through which gradients go, and f may be called several times.
 template <typename F, typename Init, typename Xs>
 auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::current()) {
   using Carry = internal::AsStructure<Init>;
@@ -202,8 +205,9 @@ auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::curre
 }
 
 // f(x) for each x along the first dimension of `xs`, stacked. `xs` and what f gives are tensors or
-// structures of tensors. f is traced once before, also outside of a trace, for types and shapes.
-// The steps are those of Scan. In a trace it is one loop, through which gradients go.
+// structures of tensors, none of which may be empty. f is traced once before, also outside of a
+// trace, for types and shapes. The steps are those of Scan, with its errors for `xs`. In a trace it
+// is one loop, through which gradients go.
 template <typename F, typename Xs>
 auto Map(const F& f, const Xs& xs, Where where = Where::current()) {
   using X = internal::AsStructure<Xs>;

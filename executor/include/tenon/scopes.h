@@ -73,7 +73,8 @@ class ControlScope {
 }  // namespace internal
 
 // While it lives, ops that this thread runs or traces get this device: "/APU:0", "/device:CPU:0" or
-// a full name. An empty name leaves the choice to the placer again.
+// a full name. An empty name leaves the choice to the placer again. A name that is wrong is an
+// error of the ops, not of the constructor.
 class Device {
  public:
   explicit Device(const std::string& name)
@@ -92,7 +93,8 @@ class Device {
 // While it lives, the names of nodes that this thread traces begin with the name: "layer/MatMul".
 // Scopes in scopes give "encoder/layer/MatMul". A name that the graph has had becomes "layer_1". An
 // empty name leaves all scopes. A name that ends in '/' is taken as it is, without the names of the
-// scopes around it. INVALID_ARGUMENT in a trace for a name that no node may have.
+// scopes around it. INVALID_ARGUMENT in a trace for a name that no node may have. Outside of a
+// trace the name is not checked.
 class NameScope {
  public:
   explicit NameScope(const std::string& name, Where where = Where::current());
@@ -105,8 +107,8 @@ class NameScope {
   const std::string* const outer_;
 };
 
-// While it lives, ops that this thread traces run after these tensors are computed. Values of
-// eager ops are computed already.
+// While it lives, ops that this thread traces run after these tensors are computed. Tensors that
+// are no symbols of the trace are passed over. For a Tensor() the ops throw INVALID_ARGUMENT.
 class ControlDependencies {
  public:
   explicit ControlDependencies(std::vector<Tensor> tensors) {

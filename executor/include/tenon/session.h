@@ -22,12 +22,13 @@ namespace tenon::inline v0 {
 
 // How a Session runs its graph.
 struct SessionOptions {
-  int threads = 0;    // that share the work of runs; 0: as many as cores that the process may use
-  int opt_level = 1;  // 0: no pass changes the graph
+  // That share the work of runs; 0 or less: as many as cores that the process may use.
+  int threads = 0;
+  int opt_level = 1;  // 0 or less: no pass changes the graph; all above 0 are the same
   std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does, with its errors
   // Of a SavedModel; empty: "serving_default", else the only one, else none.
   std::string signature = {};
-  double timeout = 0;    // the longest time of a run, in seconds; 0: no limit
+  double timeout = 0;    // the longest time of a run, in seconds; 0 or less: no limit
   ThreadPool pool = {};  // runs on these threads, whatever `threads` says
 };
 
@@ -173,7 +174,8 @@ inline std::map<std::string, SignatureInfo> ReadSignatures(std::string_view meta
 }  // namespace internal
 
 // Runs between fixed feeds and fetches without looking up names. Copies are the same callable,
-// which keeps its session. Several threads may call it at once.
+// which keeps its session. Several threads may call it at once. One that MakeCallable did not make,
+// or that was moved from, throws FAILED_PRECONDITION.
 class Callable {
  public:
   // The values of the fetches for a value for each feed, in the order of MakeCallable.
@@ -197,26 +199,31 @@ class Callable {
   std::vector<TF_Operation*> targets_;
 };
 
-// A graph that is ready to run. Copies are the same session. Several threads may run it at once.
+// A graph that is ready to run. Copies are the same session. Several threads may run it at once. A
+// moved-from Session throws FAILED_PRECONDITION.
 class Session {
  public:
   using Feed = std::pair<std::string, Tensor>;
 
   // Reads "m.pb", "m.pbtxt" (either may be packed with xz or gzip), or the folder of a SavedModel,
-  // whose variables get their values. NOT_FOUND if there is no such file. INVALID_ARGUMENT for a
-  // malformed one, but OUT_OF_RANGE for a malformed saved_model.pb and DATA_LOSS for a malformed
-  // saved_model.pbtxt. INVALID_ARGUMENT for a signature that the model does not have. UNIMPLEMENTED
-  // for a file on a library other than Tenon. What has no such ending is taken for a folder.
+  // whose variables get their values. What has no such ending is taken for a folder. Of a folder
+  // the graph with the one tag "serve" is taken. NOT_FOUND if there is no such file, or no such
+  // graph in the folder. INVALID_ARGUMENT for a malformed file, but OUT_OF_RANGE for a malformed
+  // saved_model.pb and DATA_LOSS for a malformed saved_model.pbtxt. INVALID_ARGUMENT for a
+  // signature that the model does not have. UNIMPLEMENTED on a library other than Tenon for a file
+  // that is text or packed. Else the errors of FromGraphDef, and those of restoring the variables.
   static Session Load(const std::string& path, const SessionOptions& options = {},
                       Where where = Where::current());
-  // A session of the bytes of a GraphDef.
+  // A session of the bytes of a GraphDef. INVALID_ARGUMENT for malformed bytes and for a graph that
+  // is not sound; else the errors of LoadPlugin and TF_NewSession.
   static Session FromGraphDef(std::string_view graph_def, const SessionOptions& options = {},
                               Where where = Where::current());
 
   // The values of `fetches` for these feeds, in the order of `fetches`. Names are those of the
   // chosen signature, or of tensors of the graph: "y", "dense/MatMul:0". A node that has no outputs
   // is run and gives no value: Run({}, {"init"}). NOT_FOUND for an unknown name, OUT_OF_RANGE for
-  // an output that the node does not have, FAILED_PRECONDITION for a feed that is a symbol,
+  // an output that the node does not have, FAILED_PRECONDITION for a feed that is a symbol.
+  // INVALID_ARGUMENT without fetches, and for a tensor that is fed twice, or fed and fetched.
   // DEADLINE_EXCEEDED after the session's timeout, CANCELLED after Cancel, else the error of the
   // node that failed.
   std::vector<Tensor> Run(const std::vector<Feed>& feeds, const std::vector<std::string>& fetches,
@@ -229,8 +236,8 @@ class Session {
     }
     return MakeCallable(names, fetches, where)(values, where);
   }
-  // Names are as for Run, with its errors for them. A name of a node that has no outputs gives the
-  // callable no value.
+  // Names are as for Run, with its errors for them: NOT_FOUND and OUT_OF_RANGE. Its other errors
+  // come with the calls. A name of a node that has no outputs gives the callable no value.
   Callable MakeCallable(const std::vector<std::string>& feeds,
                         const std::vector<std::string>& fetches,
                         Where where = Where::current()) const {
@@ -249,7 +256,9 @@ class Session {
     return callable;
   }
 
-  // Ends the session: runs that are going on, on other threads, and later ones are CANCELLED.
+  // Ends the session: later runs are CANCELLED. A run that is going on, on another thread, is
+  // CANCELLED where it waits or begins another pass of a loop, and between parts of a large kernel;
+  // else it goes on to its end. Does not wait for runs. A second call does nothing.
   void Cancel() {
     TF_Status* const status = internal::ThreadStatus();
     TF_CloseSession(rep_->session, status);
@@ -334,8 +343,8 @@ class Session {
 
 namespace internal {
 
-// The GraphDef bytes of a graph file. TensorFlow's library reads none: there a file that is neither
-// text nor packed is taken as it is.
+// The GraphDef bytes of a graph file. TensorFlow's library reads none: there a file whose name ends
+// in ".pb" is taken as it is, and any other one is UNIMPLEMENTED.
 inline std::string ReadGraphFile(const std::string& path, Where where) {
   if (TENON_ReadGraph != nullptr || !path.ends_with(".pb")) {
     NeedTenon(TENON_ReadGraph, "A graph file that is not .pb", where);

@@ -42,7 +42,7 @@ class Shape {
     }
     return true;
   }
-  // The number of elements; -1 unless the shape is fully defined.
+  // The number of elements; -1 unless the shape is fully defined. It must be less than 2^63.
   int64_t num_elements() const {
     if (!IsFullyDefined()) return -1;
     int64_t count = 1;
@@ -50,7 +50,7 @@ class Shape {
     return count;
   }
   // True if a tensor of shape `other` may stand where this shape is asked for: unknown lengths and
-  // ranks of this shape take any.
+  // ranks of this shape take any. Where `other` is unknown and this shape is known, false.
   bool Admits(const Shape& other) const {
     if (!known_) return true;
     if (!other.known_ || dims_.size() != other.dims_.size()) return false;

@@ -54,7 +54,8 @@ struct Visitor {
   // A visitor that has a template OnPlain(value) gets numbers, enums and pointers by that.
 };
 
-// Walks over a value, part by part. Unordered maps are walked in the order of their keys.
+// Walks over a value, part by part. Unordered maps are walked in the order of their keys. A pointer
+// to a Variable stands for the variable and must not be null; any other pointer is a C++ value.
 template <typename T, typename Visit>
 void Walk(T& value, Visit& visitor);
 
@@ -152,7 +153,7 @@ void Walk(T& value, Visit& visitor) {
   }
 }
 
-// A number for each C++ type, the same throughout the process.
+// An address for each list of C++ types.
 template <typename... T>
 const void* TypeTag() {
   static const char tag = 0;

@@ -1,7 +1,9 @@
 // What Tenon's library offers beside TensorFlow's C API. C11 and C++. All functions are
 // thread-safe, but for TENON_LoadPlugin, TENON_SetThreadPool and TENON_SetNodePlace, whose comments
 // say more, and copy the texts and bytes that they are given. A function that has a `status` sets
-// it; `status` must not be NULL. Objects that a function returns are the caller's.
+// it; `status` must not be NULL. Objects that a function returns are the caller's. A NULL where a
+// text, an object, or an array or bytes of a length above 0 are needed is TF_INVALID_ARGUMENT, and
+// so is a negative number of elements.
 #pragma once
 
 #include <stddef.h>
@@ -17,8 +19,8 @@ extern "C" {
 
 // The bytes of the GraphDef in a file: .pb or .pbtxt, plain or packed with xz or gzip, told apart
 // by content. NULL on an error: TF_NOT_FOUND or TF_PERMISSION_DENIED if the file cannot be read,
-// TF_INVALID_ARGUMENT with line and column for malformed content. Unknown ops and other defects of
-// nodes are no error here: they are told when the graph is used.
+// TF_INVALID_ARGUMENT for an empty file and for malformed content, of a text with line and column.
+// Unknown ops and other defects of nodes are no error here: they are told when the graph is used.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_ReadGraph(const char* path, TF_Status* status);
 
 // Writes a GraphDef, given as its bytes, to a file as a whole or not at all: as text if the name
@@ -49,7 +51,8 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_OptimizeGraph(const void* graph_def, s
 // branches and loops; as bytes. Their values are those that the node `init` of the graph gives them
 // in a session of its own. Variables that the graph writes stay, and so do tables: if there are
 // any, the answer has a node `init`, which gives them what the first one gave. The answer has the
-// nodes of `feeds`, which are placeholders, those of `keep`, and what they need. NULL on an error:
+// nodes of `feeds`, which are names of placeholders without ":0", those of `keep`, and what they
+// need. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no sound GraphDef,
 // TF_INVALID_ARGUMENT or TF_NOT_FOUND for names that the graph lacks, TF_UNIMPLEMENTED for a call
 // that has no form on values, and the errors of the session.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_FreezeGraph(const void* graph_def, size_t length,
@@ -61,7 +64,8 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_FreezeGraph(const void* graph_def, siz
 // path: "libx.so;as=GPU;priority=2". An option KEY=VALUE that the command does not know becomes a
 // variable of the environment of the process, in which the plug-in looks for it, and stays there.
 // No other thread may read or set the environment meanwhile. TF_INVALID_ARGUMENT for an option that
-// is no KEY=VALUE; other errors are those of TF_LoadPluggableDeviceLibrary.
+// is no KEY=VALUE, and for a priority that is no whole number; other errors are those of
+// TF_LoadPluggableDeviceLibrary.
 TENON_CAPI_EXPORT extern void TENON_LoadPlugin(const char* path_and_options, TF_Status* status);
 
 // Writes RunMetadata, given as its bytes (of TF_SessionRun with a trace level, or of

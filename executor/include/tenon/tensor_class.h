@@ -150,7 +150,7 @@ class Tensor {
   // No tensor. defined(), IsSymbolic(), ToString(), copies and assignment are allowed; any other
   // use is INVALID_ARGUMENT. Gradients are given in this form where there is no path.
   Tensor() = default;
-  // Scalars, and strings as scalars.
+  // Scalars, and strings as scalars. `text` must not be null.
   template <internal::Number T>
   Tensor(T value)  // NOLINT
       : Tensor(OfBytes(internal::DTypeOf<T>(), Shape{}, &value, 1, sizeof(T))) {}
@@ -260,7 +260,7 @@ class Tensor {
   // copied. It must not change until `release` is called. `release` may be empty. It is called
   // once, on any thread, when no tensor uses the memory any more: for a copy, and for no elements,
   // before View returns; after an error, before View throws. INVALID_ARGUMENT for another type, an
-  // unknown length, and null `data` of a tensor that has elements.
+  // unknown length, null `data` of a tensor that has elements, and for no memory for a copy.
   static Tensor View(void* data, DType dtype, const Shape& shape, std::function<void()> release,
                      Where where = Where::current()) {
     const size_t size = TF_DataTypeSize(static_cast<TF_DataType>(dtype));
@@ -335,7 +335,8 @@ class Tensor {
   std::string name(Where where = Where::current()) const;
 
   // The tensor on a device, "/GPU:0" or a full name. A value that is there already is not copied.
-  // In a trace, for a symbol and under a tape this is an op Identity on the device.
+  // In a trace, for a symbol and under a tape this is an op Identity on the device. An unknown
+  // device is INVALID_ARGUMENT; in a trace the call of the function reports it.
   Tensor To(const std::string& device, Where where = Where::current()) const;
 
   // The elements in row-major order in the host's memory, which the tensor owns. Waits until they
@@ -401,7 +402,8 @@ class Tensor {
 
   // A part, as NumPy gives it: t[0], t[Slice(1, 3)]. C++20's operator[] takes one index: several
   // stand in t({Slice(1, 3), All, -1}) or t[{Ellipsis, NewAxis}]. INVALID_ARGUMENT for more than 32
-  // indices, and for a tensor as an index that is not of type kInt32 or kInt64.
+  // indices, for more than the tensor has dimensions, for an element that a dimension does not
+  // have, and for a tensor as an index that is not of type kInt32 or kInt64.
   Tensor operator[](const Index& index) const;
   Tensor operator[](std::initializer_list<Index> indices) const;
   Tensor operator()(std::initializer_list<Index> indices, Where where = Where::current()) const;

@@ -132,7 +132,9 @@ class Variable {
   }
 
   // A number takes the type of the variable. INVALID_ARGUMENT for a tensor of another type or
-  // shape.
+  // shape: the variable does not change then. Where the shape of a symbol is not known in full,
+  // AssignAdd and AssignSub compare it when the function runs, and Assign does not: the variable
+  // takes the value as it is. Each returns this variable.
   const Variable& Assign(const Operand& value, Where where = Where::current()) const {
     return Update("AssignVariableOp", value.AsTensor(dtype(where)), where);
   }
@@ -172,7 +174,8 @@ class Variable {
 
 namespace internal {
 
-// Puts this thread outside of all traces, tapes and scopes of names.
+// While it lives, this thread is outside of all traces, tapes, scopes of names and control
+// dependencies. The scope of the device stays.
 class OutsideTraces {
  public:
   OutsideTraces() : before_(scopes) {

@@ -35,7 +35,8 @@ struct Backward {
   };
   // The function, which gives extra outputs for the way back behind its own; null for an op.
   std::shared_ptr<FunctionRep> forward;
-  std::shared_ptr<FunctionRep> function;  // null if no input has a gradient
+  // Null if no input has a gradient and the way back does nothing to state.
+  std::shared_ptr<FunctionRep> function;
   std::vector<Need> needs;
   std::vector<size_t> dys;   // numbers of outputs, ascending
   std::vector<int> results;  // for each input the number of its gradient among the results, or -1
@@ -136,8 +137,9 @@ class BackwardSplit {
 // behind its end count as 0. `reached`: for each output whether a gradient comes to it. `name`
 // begins the names of the functions that are made. `needs_forward`: make Backward::forward, so that
 // the way forth saves what the way back needs; false for an op, of which the way back computes
-// again what it needs. The caller holds TraceMutex(). UNIMPLEMENTED where a value would have to be
-// computed again that has side effects or is random.
+// again what it needs. The caller holds TraceMutex(). UNIMPLEMENTED where values would have to be
+// computed again, and the graph has side effects, draws random numbers or reads a variable. Else
+// the errors of GradientsInGraph. After an error the graph may have nodes of gradients.
 inline std::shared_ptr<const Backward> BuildBackward(
     const std::shared_ptr<TraceGraph>& graph, const std::vector<TF_Output>& inputs,
     const std::vector<TF_Output>& outputs, const std::string& wanted,
@@ -383,7 +385,7 @@ inline CustomBackward NoWayBack(std::exception_ptr error) {
 }
 
 // Appends a text to `key` that differs for any two attributes of one name with different values.
-// Tensors differ by address.
+// Tensors differ by address, functions by name.
 inline void PutAttr(std::string& key, const NamedAttr& attr) {
   PutText(key, attr.name);
   key += static_cast<char>(attr.kind);
@@ -401,9 +403,10 @@ inline void PutAttr(std::string& key, const NamedAttr& attr) {
   PutNumber(key, -1);
 }
 
-// Returns the way back through a call of an op, built once for its attributes, types and shapes; an
-// op that has come with more than 16 shapes gets one way back for all further shapes. `wanted` and
-// `reached` are those of BuildBackward. Any thread may call it; takes TraceMutex().
+// Returns the way back through a call of an op, built once for its attributes, types and shapes,
+// `wanted` and `reached`; a call that has come with 16 shapes gets one way back for all further
+// shapes. `wanted` and `reached` are those of BuildBackward. Any thread may call it; takes
+// TraceMutex().
 inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std::string& wanted,
                                                   const std::vector<bool>& reached) {
   struct Known {

@@ -90,7 +90,8 @@ inline std::vector<Tensor> CallAgain(const std::shared_ptr<FunctionRep>& functio
 }
 
 // Returns the gradients of `inputs`, which a function takes. `outputs` are those of the forward
-// function of `way`; `gradients` are those of the outputs that `way.dys` lists.
+// function of `way`; `gradients` are those of the outputs that `way.dys` lists. way.function must
+// not be null.
 inline std::vector<Tensor> GoBackBy(const Backward& way, const std::vector<Tensor>& inputs,
                                     const std::vector<Tensor>& outputs,
                                     const std::vector<Tensor>& gradients, Where where) {

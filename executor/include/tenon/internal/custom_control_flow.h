@@ -38,7 +38,8 @@ inline void NoteTypes(const std::shared_ptr<FunctionRep>& function, std::vector<
   }
 }
 
-// The gradients of what an If or a Case takes. `type` is "If" or "Case".
+// The gradients of what an If or a Case takes: one for each of `inputs`, of which the first decides
+// and has none. `type` is "If" or "Case".
 inline std::vector<Tensor> GoBackThroughBranches(
     const char* type, const std::vector<std::shared_ptr<FunctionRep>>& branches,
     const std::vector<Tensor>& inputs, const std::vector<Tensor>& gradients, Where where) {

@@ -269,8 +269,9 @@ inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
   return outputs;
 }
 
-// A number of outputs that the op does not exceed. Lengths of lists are attributes, the lengths of
-// attributes, or the lengths of input lists.
+// A number of outputs that the op does not exceed, unless an attribute says that a list is longer
+// than 2^20. Lengths of lists are attributes, the lengths of attributes, or the lengths of input
+// lists.
 inline size_t MaxOutputs(const OpCall& call) {
   size_t count = 64 + call.tensors.size();
   for (const NamedAttr& attr : call.attrs) {

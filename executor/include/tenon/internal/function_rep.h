@@ -44,7 +44,8 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     if (function_ != nullptr) TF_DeleteFunction(function_);
   }
 
-  // The name in libraries of functions, which no other function of the process has.
+  // The name in libraries of functions. No other function of the process has it, but for those of
+  // Adopt: several graphs may have the same one.
   const std::string& name() const { return name_; }
   // Null for a function that the library made of nodes, such as the gradient of a loop.
   const std::shared_ptr<TraceGraph>& graph() const { return graph_; }

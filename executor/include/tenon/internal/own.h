@@ -34,7 +34,7 @@ void NeedTenon(Function* function, const char* what, Where where = {}) {
         std::string(what) + " needs Tenon's library; this program runs on another one", where);
 }
 
-// Takes the bytes out of a buffer and deletes it.
+// Takes the bytes out of a buffer, which must not be null, and deletes it.
 inline std::string TakeBytes(TF_Buffer* buffer) {
   std::string bytes(static_cast<const char*>(buffer->data), buffer->length);
   TF_DeleteBuffer(buffer);

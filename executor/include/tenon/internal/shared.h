@@ -19,7 +19,8 @@ namespace tenon::inline v0::internal {
 }
 
 // A shared pointer that throws FAILED_PRECONDITION, with the name of the class that has it, where
-// it is used after it was moved from.
+// the object is asked for and there is none: it was moved from, or made without one. operator==
+// compares pointers and throws nothing.
 template <typename T>
 class Shared {
  public:

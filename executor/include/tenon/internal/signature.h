@@ -1,5 +1,5 @@
-// Signatures of calls, and the traces of a function by signature. Used by the library's own
-// headers.
+// Signatures of calls, by which the traces of a function are found (trace_table.h), and what visits
+// the arguments and results of a call. Used by the library's own headers.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,8 @@ inline int DeviceNumber(const char* name) {
   return static_cast<int>(known->names.size()) - 1;
 }
 
-// The arguments of a call: what is compared first, as bytes, and the tensors.
+// The arguments of a call: what is compared first, as bytes, and the tensors; a Tensor() stands for
+// a TensorSpec.
 struct CallArgs {
   std::string key;        // all of the signature
   std::string constants;  // of Signature

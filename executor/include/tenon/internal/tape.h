@@ -105,11 +105,12 @@ class TapeRep {
   bool recording = true;
   bool persistent = false;
 
-  // What a way back keeps counts as watched, so that a derivative by it is not lost.
   bool Watches(const Tensor& tensor) const {
     return tensor.get()->is_trainable || watched.Contains(tensor.get());
   }
-  // Keeps the record if it leads from a watched tensor; its outputs are watched from then on.
+  // Keeps the record if it leads from a watched tensor; its outputs are watched from then on, and
+  // so is what its way back keeps (`extra`), so that a derivative by it is not lost. Does nothing
+  // unless `recording`.
   void Keep(const std::shared_ptr<const TapeRecord>& record) {
     if (!recording) return;
     const bool leads = std::any_of(record->inputs().begin(), record->inputs().end(),

@@ -1,6 +1,6 @@
 // How tapes go back through many ops at once: a run of ops of one structure (ops, attributes, types
-// and shapes, which tensor goes where) gets one backward function, which is built and planned once.
-// Used by the library's own headers.
+// and shapes, which tensor goes where, the places in the program) gets one backward function, which
+// is built and planned once. Used by the library's own headers.
 #pragma once
 
 #include <cstdint>
@@ -212,7 +212,9 @@ class RunBackwardTable {
   }
 
   // Returns the way back of the run's structure; builds it when the structure is met for the second
-  // time. Null where the tape is to go back op by op: a structure that is new, or has no room.
+  // time. Null where the tape is to go back op by op: a structure that is new, that has no room, or
+  // that has the hash of another one. A structure counts as new again once another one has taken
+  // its place among 1,024 hashes.
   std::shared_ptr<const RunBackward> Find(const TapeRun& run, Where where) {
     const uint64_t hash = HashOf(run.key());
     {

@@ -58,7 +58,8 @@ struct StateUse {
   }
 };
 
-// Values of at most this many elements that a function captures become constants of its graph.
+// Values of at most this many elements that a function captures become constants of its graph, but
+// for resources, variants and values by which a gradient may be asked for.
 inline constexpr int64_t kMaxConstantElements = 128;
 
 // Belongs to one trace and to its thread; afterwards it is read only, by several threads. Functions

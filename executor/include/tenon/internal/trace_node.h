@@ -26,7 +26,8 @@ inline std::atomic<std::vector<Tensor> (*)(OpCall& call, const NodeOptions& opti
     run_with_custom_gradient = nullptr;
 
 // What ops of this type do to state: kRandom, kRead and kNone by lists, kWrite for every other op
-// that is registered as stateful. Looked up once a type. Thread-safe.
+// that is registered as stateful, and kNone for what is left, unknown ops too. Looked up once a
+// type. Thread-safe.
 inline Effect EffectOfOp(const std::string& type) {
   static constexpr const char* kReads[] = {
       "ReadVariableOp",    "VariableShape",      "ResourceGather",
@@ -99,7 +100,9 @@ struct NodeAttrs {
 
 // Adds the node of `call` to the graph: with the scopes of this thread for name, device and control
 // inputs, with the control inputs that keep side effects in order, and with its place. Tensors from
-// outside become constants or captures, which stay after an error. Throws the error of the op.
+// outside become constants or captures, which stay after an error. INVALID_ARGUMENT for an
+// attribute that the op does not have, and for a name that no node may have; else throws the error
+// of the op.
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
   CheckAttrs(call);
   if (!options.name.empty())

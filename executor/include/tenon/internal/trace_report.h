@@ -150,7 +150,7 @@ class FactFinder {
 // Returns the facts of a function that has a graph. Takes time linear in its nodes.
 inline TraceFacts FactsOf(const FunctionRep& function) { return FactFinder(function).Take(); }
 
-// The facts as indented lines, of each list at most twelve entries.
+// The facts as indented lines: all of `takes`, and at most twelve entries of each other list.
 inline std::string FactLines(const TraceFacts& facts) {
   std::string text = "  takes";
   for (const std::string& taken : facts.takes) text += " " + taken;
@@ -206,7 +206,8 @@ inline std::string FactAttrs(const TraceFacts& facts) {
 }
 
 // Puts the facts of functions into the bytes of a GraphDef: those of functions that it has in its
-// library to a node of theirs, those of `main`, unless it is null, to `node`.
+// library to their first node, those of `main`, unless it is null, to the node of the graph that is
+// named `node`. The functions, and those that they call, must outlive the writer.
 class FactWriter {
  public:
   FactWriter(const FunctionRep* main, std::string node) : main_(main), node_(std::move(node)) {}

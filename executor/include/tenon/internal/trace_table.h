@@ -45,7 +45,7 @@ struct Trace {
   }
 };
 
-// The traces of one function. Thread-safe.
+// The traces of one function. Thread-safe, but for Configure.
 class TraceTable {
  public:
   // Must come once, before the other functions.
@@ -56,9 +56,11 @@ class TraceTable {
     where_ = where;
   }
 
-  // The trace for a call, which `make(signature)` makes if there is none. `describe()` gives the
-  // arguments in words. INVALID_ARGUMENT for tensors that the input_signature does not admit,
-  // FAILED_PRECONDITION if the function calls itself (Function); else what `make` throws.
+  // The trace for a call, which `make(signature)` makes if there is none, under TraceMutex().
+  // `describe()` gives the arguments in words. INVALID_ARGUMENT for tensors that the
+  // input_signature does not admit, FAILED_PRECONDITION if the function calls itself while it is
+  // traced, with the same arguments or 64 calls deep, and for new variables (NewVariables); else
+  // what `make` throws. The fifth trace of the function is told on stderr, once.
   template <typename Make, typename Describe>
   std::shared_ptr<Trace> Find(CallArgs& call, const Make& make, const Describe& describe) {
     {
@@ -78,6 +80,7 @@ class TraceTable {
     return static_cast<int>(traces_.size());
   }
 
+  // Each trace in words: its function, why it was made, and FactLines.
   std::string Report() const;
 
  private:
@@ -163,7 +166,7 @@ class TraceTable {
   std::shared_ptr<Trace> last_;
 };
 
-// The shape of a tensor argument in words: "float32(2, 3)".
+// The type and the shape of a tensor argument in words: "float32(2, 3)".
 inline std::string Describe(const ArgSpec& spec) {
   return std::string(Name(spec.dtype)) + spec.shape.ToString();
 }

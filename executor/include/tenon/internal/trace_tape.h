@@ -24,7 +24,7 @@ struct TraceTape {
 
 // A tape records what is computed from watched tensors after it began to watch them, in a trace as
 // in eager mode. What else the ys depend on counts as constant. Looks only at what the ys and xs
-// depend on: a trace may have many tapes.
+// depend on: a trace may have many tapes. Not to be used once the graph has changed.
 class TraceRecording {
  public:
   TraceRecording(TraceGraph& graph, const TraceTape& tape, const std::vector<TF_Output>& ys,

@@ -34,8 +34,8 @@ inline std::string Text(int field, std::string_view text) {
   Message(out, field, text);
   return out;
 }
-// Reads the fields of a message one by one. Malformed bytes look like the end of the message. The
-// views are of the message, which must outlive the reader.
+// Reads the fields of a message one by one. Malformed bytes look like the end of the message.
+// `bytes` and `raw` are views of the message, which must outlive them and the reader.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : left_(bytes) {}
@@ -97,7 +97,7 @@ class Reader {
   std::string_view left_;
 };
 
-// Returns the shape of TensorShapeProto bytes. Ignores what is malformed.
+// Returns the shape of TensorShapeProto bytes. Ignores what is malformed, and all behind it.
 inline Shape ReadShape(std::string_view proto) {
   std::vector<int64_t> dims;
   bool unknown = false;
