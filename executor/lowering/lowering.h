@@ -68,7 +68,8 @@ class Lowering {
   // calls.
   // RESOURCE_EXHAUSTED: too many nodes or names. UNIMPLEMENTED: a call on another task, or a loop
   // without variables. INVALID_ARGUMENT: a function calls itself, or calls nest too deep.
-  // INVALID_ARGUMENT or NOT_FOUND: the graph is wrong. For the gradient of a function also those of
+  // INVALID_ARGUMENT or NOT_FOUND: the graph is wrong. INTERNAL, without the calls: a node is left
+  // with an input that was lowered. For the gradient of a function also the errors of
   // AddGradientFunction. After an error the graph is half lowered and must be dropped.
   absl::Status Run(absl::Span<const NodeId> nodes);
   // The output that now stands for `output` of the original graph; `output` itself if it was not

@@ -36,17 +36,20 @@ std::string AttrTypeName(const AttrDef& attr);
 std::string StringLiteral(std::string_view text);
 // Returns the default of an attribute that has one as the initializer of a variable of its type,
 // such as "{1, 1}". An attribute of tensors or functions gets one that is not set, which stands for
-// the default. UNIMPLEMENTED for a value that has no such text.
+// the default. UNIMPLEMENTED for a value that has no such text, as NaN.
 absl::StatusOr<std::string> DefaultText(const AttrDef& attr);
 // Returns a condition which is true if `value`, an expression, is not the attribute's default.
+// Errors are those of DefaultText.
 absl::StatusOr<std::string> DiffersText(const AttrDef& attr, const std::string& value);
 
-// Returns begin + items, parted by ", ", + end, broken into lines of at most 100 columns: further
-// lines stand below the first item where all items fit there, else all are indented by 4 columns.
+// Returns begin + items, parted by ", ", + end, broken into lines of at most 100 columns, unless
+// one item takes more. Further lines stand below the first item where each item fits there; else
+// all items stand on lines that are indented by 4 columns more than `begin`.
 std::string Fill(std::string_view begin, const std::vector<std::string>& items,
                  std::string_view end);
-// Returns "// text" as lines of at most 100 columns with `indent` in front. Further lines have
-// their text `hanging` columns further right.
+// Returns "// text" as lines of at most 100 columns, unless one word takes more, with `indent`
+// columns in front. Each line ends in a line break. Further lines have their text `hanging` columns
+// further right.
 std::string Comment(int indent, std::string_view text, int hanging = 0);
 
 }  // namespace tenon::op_headers

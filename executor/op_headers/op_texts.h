@@ -20,8 +20,9 @@ struct OpText {
 };
 using OpTexts = std::map<std::string, OpText, std::less<>>;
 
-// Reads all files *.txt of the folder, whose README.md tells their form. NOT_FOUND if the folder
-// has none; INVALID_ARGUMENT for a line that has not the form.
+// Reads all files *.txt of the folder, whose README.md tells their form. NOT_FOUND if they have no
+// text of any op, as where there is no such folder; INVALID_ARGUMENT for a line that has not the
+// form. A file that cannot be read counts as empty.
 absl::StatusOr<OpTexts> ReadOpTexts(const std::string& folder);
 
 }  // namespace tenon::op_headers

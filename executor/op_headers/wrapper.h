@@ -10,7 +10,8 @@
 namespace tenon::op_headers {
 
 // Returns the source of the function, and before it of the structs of the op's optional attributes
-// and of its outputs, if it has several. UNIMPLEMENTED if an attribute has no C++ type.
+// and of its outputs, if it has several. UNIMPLEMENTED if the default of an attribute has no C++
+// text (DefaultText).
 absl::StatusOr<std::string> WrapperText(const OpDef& op, const OpText& text);
 
 }  // namespace tenon::op_headers

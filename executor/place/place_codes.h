@@ -49,7 +49,7 @@ struct PlaceCodeFacts {
   PassedOver passed_over;
 };
 
-// The facts of a code; of all codes, in the order of the enumerators.
+// The facts of a code, which must not be kCount; of all codes, in the order of the enumerators.
 const PlaceCodeFacts& FactsOf(PlaceCode code);
 absl::Span<const PlaceCodeFacts> AllPlaceCodes();
 

@@ -15,11 +15,11 @@ namespace tenon::inline v0 {
 
 // Builds one call of an op: Op("MatMul").Input(a).Input(b).Attr("transpose_b", true).RunOne().
 // Inputs come in the order of the op's arguments. Attributes that the inputs decide (types, lengths
-// of lists) need not be set, nor those that have a default. An attribute that the op does not have
-// is INVALID_ARGUMENT, unless its name begins with '_'. Only the Run functions and AddToTrace throw
-// errors, which name the op and `where`. Call one of these functions, once: it may take the call
-// out of the object. What each call uses stands out of line: programs call many ops, and their code
-// would be compiled into each.
+// of lists) need not be set, nor those that have a default. An attribute is set once at most. One
+// that the op does not have is INVALID_ARGUMENT, unless its name begins with '_'. Only the Run
+// functions and AddToTrace throw errors, which name the op and `where`. Call one of these
+// functions, once: it may take the call out of the object. What each call uses stands out of line:
+// programs call many ops, and their code would be compiled into each.
 class Op {
  public:
   [[gnu::noinline]] explicit Op(std::string type, Where where = Where::current()) {

@@ -323,10 +323,12 @@ class UnfinishedFolder {
 // TensorFlow Serving, graph_run and Session::Load take it. The inputs of a signature have the names
 // of the function's placeholders, its outputs are output_0, output_1 ... `dir` must not exist or be
 // an empty folder; it appears when all of it is written, and after an error nothing new is there.
-// INVALID_ARGUMENT for two variables of one name, for an empty `dir`, and for one that is a file or
-// holds something. FAILED_PRECONDITION for a function that uses a symbol of another trace.
-// UNIMPLEMENTED for a function that uses another resource than variables. UNKNOWN, or the error of
-// SaveV2, for what the file system refuses. Pointers in `variables` must not be null.
+// The names of signatures become parts of names of nodes, and are not checked: a session refuses a
+// model with names that no node may have. INVALID_ARGUMENT for two variables of one name, for an
+// empty `dir`, and for one that is a file or holds something. FAILED_PRECONDITION for a function
+// that uses a symbol of another trace, INVALID_ARGUMENT if that trace is over. UNIMPLEMENTED for a
+// function that uses another resource than variables. UNKNOWN, or the error of SaveV2, for what the
+// file system refuses. Pointers in `variables` must not be null.
 inline void SaveSavedModel(const std::map<std::string, ConcreteFunction>& functions,
                            const std::vector<Variable*>& variables, const std::string& dir,
                            Where where = Where::current()) {

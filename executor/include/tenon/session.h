@@ -214,8 +214,8 @@ class Session {
   // that is text or packed. Else the errors of FromGraphDef, and those of restoring the variables.
   static Session Load(const std::string& path, const SessionOptions& options = {},
                       Where where = Where::current());
-  // A session of the bytes of a GraphDef. INVALID_ARGUMENT for malformed bytes and for a graph that
-  // is not sound; else the errors of LoadPlugin and TF_NewSession.
+  // A session of the bytes of a GraphDef. INVALID_ARGUMENT for malformed bytes; else the errors of
+  // LoadPlugin, TF_GraphImportGraphDef, TF_NewSession and TENON_SetThreadPool.
   static Session FromGraphDef(std::string_view graph_def, const SessionOptions& options = {},
                               Where where = Where::current());
 

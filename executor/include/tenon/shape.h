@@ -10,7 +10,8 @@
 
 namespace tenon::inline v0 {
 
-// The lengths of a tensor's dimensions. In a trace a length may be unknown (-1), or the rank.
+// The lengths of a tensor's dimensions. In a trace a length may be unknown (-1; any other negative
+// length counts as unknown too), or the rank.
 class Shape {
  public:
   Shape() = default;  // of a scalar

@@ -20,7 +20,9 @@ namespace tenon::inline v0 {
 
 class Variable;
 
-// What a tensor must be like: a type, and a shape of which lengths may be unknown.
+// What a tensor must be like: a type, and a shape of which lengths may be unknown. `name` is that
+// of the placeholder for it; empty: "arg_0" and so on. A name that no node may have is
+// INVALID_ARGUMENT when a function is traced with it.
 class TensorSpec {
  public:
   TensorSpec(DType dtype, Shape shape, std::string name = {})

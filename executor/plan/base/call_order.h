@@ -14,9 +14,9 @@ namespace tenon {
 // before it on a path to it, and 0 for a fed_only node; nodes with equal keys keep their order. So
 // producers still run before their consumers.
 //
-// Nodes with effects keep their order among themselves: stateful nodes, nodes of unknown ops, and
-// nodes that take a resource. For that their key is at least the key of the node with effects
-// before them. Schedule::places gets each node's position before the sort.
+// Nodes with effects (HasEffects in effects.h) keep their order among themselves. For that their
+// key is at least the key of the node with effects before them. Schedule::places gets each node's
+// position before the sort.
 //
 // `calls`: the nodes with asynchronous kernels. `fed_only`: as for MakeSchedule. Changes nothing if
 // there are no calls, or if schedule.order has control flow or a node with a reference as an

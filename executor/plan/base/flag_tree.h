@@ -28,11 +28,13 @@ class FlagTree {
   FlagTree() : flags_(1) {}
 
   int32_t size() const { return static_cast<int32_t>(flags_.size()); }
+  // Valid until flags are added.
   const Flag& operator[](int32_t flag) const { return flags_[flag]; }
 
   // Adds `count` flags below `parent`, with consecutive numbers. Returns the first number.
   int32_t Add(int32_t count, int32_t parent);
-  // Adds the flags of one Switch's outputs: exactly one of them lives while the parent lives.
+  // The same for the flags of one Switch's outputs: exactly one of them lives while the parent
+  // lives.
   int32_t AddFamily(int32_t count, int32_t parent, Chooser chosen_by);
 
   // These two take time in the logarithm of the depth, so branches may nest as deeply as they like.

@@ -11,7 +11,8 @@
 
 namespace tenon {
 
-// The time to plan an arena grows with the square of the number of buffers.
+// A plan whose arena would hold more values has no tasks (MakeLayout): the time of PlanTaskArena
+// grows with the square of the number of buffers.
 inline constexpr size_t kMostTaskBuffers = 2000;
 
 // Lets two buffers overlap only if every use of one comes before the first use of the other in the

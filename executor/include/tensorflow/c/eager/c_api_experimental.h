@@ -194,8 +194,9 @@ TF_CAPI_EXPORT extern void TFE_MonitoringSamplerCellValue(TFE_MonitoringSamplerC
                                                           TF_Buffer* buf);
 
 // The limits between the buckets of a sampler: `bucket_count` limits at scale, scale *
-// growth_factor, and so on. A value that equals a limit is in the bucket above it. A sampler copies
-// the limits; with NULL it has one bucket.
+// growth_factor, and so on; the caller chooses them so that they ascend. No limits for a
+// `bucket_count` below 1 or above 2^26. A value that equals a limit is in the bucket above it. A
+// sampler copies the limits; without limits, or with NULL, it has one bucket.
 typedef struct TFE_MonitoringBuckets TFE_MonitoringBuckets;
 TF_CAPI_EXPORT extern TFE_MonitoringBuckets* TFE_MonitoringNewExponentialBuckets(
     double scale, double growth_factor, int bucket_count);
@@ -425,9 +426,9 @@ typedef struct TFE_CustomDevice {
 
 // Adds the device to the context. delete_device is called when the context is deleted and no handle
 // is on the device any more; after an error, before the return. `device_name` is a full name:
-// "/job:localhost/replica:0/task:0/device:CUSTOM:0". TF_ALREADY_EXISTS if a device has the name;
-// TF_INVALID_ARGUMENT if the name is not a full one, the version is another one, or a callback is
-// missing.
+// "/job:localhost/replica:0/task:0/device:CUSTOM:0". TF_ALREADY_EXISTS if a device has the name,
+// and for the empty name, which is the host's; TF_INVALID_ARGUMENT if the name is not a full one,
+// the version is another one, or a callback is missing.
 TF_CAPI_EXPORT extern void TFE_RegisterCustomDevice(TFE_Context* ctx, TFE_CustomDevice device,
                                                     const char* device_name, void* device_info,
                                                     TF_Status* status);
@@ -478,7 +479,8 @@ TF_CAPI_EXPORT extern TF_Tensor* TFE_AllocateHostTensor(TFE_Context* ctx, TF_Dat
 TF_CAPI_EXPORT TFE_TensorHandle* TFE_NewTensorHandleFromTensor(TFE_Context* ctx, TF_Tensor* t,
                                                                TF_Status* status);
 // Makes one handle of *num_handles handles by the `pack` callback of the first custom device among
-// them. TF_UNIMPLEMENTED if none is on a custom device, or that device has no such callback.
+// them. TF_UNIMPLEMENTED if none is on a custom device, or that device has no such callback;
+// TF_INVALID_ARGUMENT if there is no handle.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_CreatePackedTensorHandle(TFE_Context* ctx,
                                                                      TFE_TensorHandle** handles,
                                                                      int* num_handles,

@@ -16,7 +16,8 @@ inline constexpr const char* kDlTensorCapsuleName = "dltensor";
 #endif
 
 // A new DLDevice: the device in whose memory the tensor is; kDLExtDev for the device of a plug-in.
-// Waits for the value. The caller frees the DLDevice with `delete` (C++) or `free`.
+// For a tensor on a custom device it says the host. Waits for the value. The caller frees the
+// DLDevice with `delete` (C++) or `free`.
 TF_CAPI_EXPORT extern void* TFE_GetDLDevice(TFE_TensorHandle* h, TF_Status* status);
 
 // A new DLManagedTensor on the memory of the handle. Waits for the value. The receiver calls the
