@@ -12,7 +12,8 @@
 namespace tenon::inline v0 {
 namespace internal {
 
-// An integer in a list in which integers of several types stand.
+// An integer in a list in which integers of several types stand. A number above 2^63 - 1 becomes
+// negative.
 class MixedInteger {
  public:
   template <std::integral T>

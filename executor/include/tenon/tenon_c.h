@@ -23,8 +23,9 @@ extern "C" {
 // Unknown ops and other defects of nodes are no error here: they are told when the graph is used.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_ReadGraph(const char* path, TF_Status* status);
 
-// Writes a GraphDef, given as its bytes, to a file as a whole or not at all: as text if the name
-// ends in ".pbtxt", as bytes if it ends in ".pb", either packed if ".xz" or ".gz" follows.
+// Writes a GraphDef, given as its bytes, to a file: as text if the name ends in ".pbtxt", as bytes
+// if it ends in ".pb", either packed if ".xz" or ".gz" follows. A regular file is written as a
+// whole or not at all.
 // TF_INVALID_ARGUMENT for bytes that are no GraphDef and for a name of another ending; else the
 // error of the system.
 TENON_CAPI_EXPORT extern void TENON_WriteGraph(const void* graph_def, size_t length,

@@ -328,7 +328,8 @@ class Tensor {
   DType dtype(Where where = Where::current()) const { return rep(where).dtype; }
   // Of a symbol as far as it is known.
   Shape shape(Where where = Where::current()) const;
-  // The full name of the device that has the value. Of a symbol the device that the program asked
+  // The full name of the device of the op that made the value, or to which the value was copied:
+  // the op may have left the value in host memory. Of a symbol the device that the program asked
   // for, "" for none.
   std::string device(Where where = Where::current()) const;
   // Of a symbol the name of the output in its graph, "dense/MatMul:0"; of a value "".

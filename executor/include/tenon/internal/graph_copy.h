@@ -176,7 +176,8 @@ class GraphCopy {
 
 // The nodes in a graph of their own, which takes `inputs` of the original as its inputs, and
 // captures what the original captures from number `first_capture` on. Inside of a trace it may
-// capture what that one has.
+// capture what that one has, and the nodes count there: RESOURCE_EXHAUSTED as
+// TraceGraph::CountCopied says.
 inline GraphCopy CopyBehindInputs(TraceGraph& from, const std::vector<TF_Operation*>& nodes,
                                   const std::vector<TF_Output>& inputs, Where where,
                                   size_t first_capture = static_cast<size_t>(-1)) {

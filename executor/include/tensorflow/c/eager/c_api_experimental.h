@@ -238,7 +238,8 @@ TF_CAPI_EXPORT extern uint64_t TFE_GetContextId(TFE_Context* ctx);
 // An op that has the manager (TFE_OpSetCancellationManager) fails with TF_CANCELLED if it waits,
 // for example for an element of a queue, and the manager is cancelled. A function also fails if the
 // manager is cancelled before the function begins or while it runs a loop: it ends before the next
-// pass. A kernel that computes goes on to its end. Thread-safe.
+// pass. A kernel of the host whose work threads share ends before the next part of the work; any
+// other kernel that computes goes on to its end. Thread-safe.
 typedef struct TFE_CancellationManager TFE_CancellationManager;
 typedef int64_t TFE_CancellationToken;
 typedef struct TFE_CancelCallback {
@@ -418,9 +419,9 @@ typedef struct TFE_CustomDevice {
   TFE_TensorHandle* (*pack)(TFE_Context* context, TFE_TensorHandle** handles, int num_handles,
                             TF_Status* s, void* device_info)TFE_MEMBER_DEFAULT(nullptr);
   // Whether an op with an input on this device runs on this device. False: it runs on the device
-  // that it asks for. If this is NULL, the op's first resource decides: this device if the resource
-  // is on it, else the device that the op asks for. Without a resource the op runs on the device
-  // that it asks for, or on this one if it asks for none.
+  // that it asks for. If this is NULL, or reports an error, the op's first resource decides: this
+  // device if the resource is on it, else the device that the op asks for. Without a resource the
+  // op runs on the device that it asks for, or on this one if it asks for none.
   bool (*shall_pin_to_this_device)(const TFE_Op* op, TF_Status* s) TFE_MEMBER_DEFAULT(nullptr);
 } TFE_CustomDevice;
 

@@ -50,7 +50,8 @@ typedef struct TF_Shape {
 } TF_Shape;
 
 // Adds an argument to the function of a tracing context and returns it. Arguments come in the order
-// of the calls. Copies `shape`. TF_INVALID_ARGUMENT in an eager context.
+// of the calls. Copies `shape`. TF_INVALID_ARGUMENT in an eager context, for a num_dims below -1,
+// and for dim_sizes that are NULL where num_dims is above 0.
 TF_CAPI_EXPORT extern TF_AbstractTensor* TF_AddFunctionParameter(TF_ExecutionContext* func,
                                                                  TF_DataType dtype, TF_Shape shape,
                                                                  TF_Status* s);
@@ -80,6 +81,7 @@ typedef struct TF_OutputList TF_OutputList;
 TF_CAPI_EXPORT extern TF_OutputList* TF_NewOutputList(void);
 TF_CAPI_EXPORT extern void TF_DeleteOutputList(TF_OutputList* o);
 // Sets the number of entries. New entries are NULL. Entries that are cut off are not deleted.
+// TF_INVALID_ARGUMENT for a number below 0 or above 2^26.
 TF_CAPI_EXPORT extern void TF_OutputListSetNumOutputs(TF_OutputList* o, int num_outputs,
                                                       TF_Status* status);
 TF_CAPI_EXPORT extern int TF_OutputListNumOutputs(TF_OutputList* o);
@@ -90,7 +92,9 @@ TF_CAPI_EXPORT extern void TF_OutputListPushBack(TF_OutputList* o, TF_AbstractTe
 
 // Executes the op, or adds it to the function that is traced. Replaces the entries of the list by
 // new tensors, one for each result; does not delete the former entries. In an eager context the
-// list must have at least as many entries as the op has results (TF_OutputListSetNumOutputs). After
+// list must have at least as many entries as the op has results (TF_OutputListSetNumOutputs).
+// TF_FAILED_PRECONDITION for an op without a type. TF_INVALID_ARGUMENT for an input that is not of
+// this kind of context, or was traced for another function, and for a list that is too short. After
 // an error the list is unchanged.
 TF_CAPI_EXPORT extern void TF_ExecuteOperation(TF_AbstractOp* op, int num_inputs,
                                                TF_AbstractTensor* const* inputs, TF_OutputList* o,
@@ -99,8 +103,8 @@ TF_CAPI_EXPORT extern void TF_ExecuteOperation(TF_AbstractOp* op, int num_inputs
 // --- Functions ---
 
 // Makes a function of the ops that a tracing context has traced, with the tensors of the list as
-// results. Deletes `ctx`, also after an error. In an eager context TF_INVALID_ARGUMENT: `ctx`
-// stays.
+// results. TF_INVALID_ARGUMENT for an entry that is NULL, deleted or not of this trace. Deletes
+// `ctx`, also after an error. In an eager context TF_INVALID_ARGUMENT: `ctx` stays.
 TF_CAPI_EXPORT extern TF_AbstractFunction* TF_FinalizeFunction(TF_ExecutionContext* ctx,
                                                                TF_OutputList* outputs,
                                                                TF_Status* status);
