@@ -205,9 +205,10 @@ auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::curre
 }
 
 // f(x) for each x along the first dimension of `xs`, stacked. `xs` and what f gives are tensors or
-// structures of tensors; f gives no Tensor() without a value. f is traced once before, also outside
-// of a trace, for types and shapes. The steps are those of Scan, with its errors for `xs`. In a
-// trace it is one loop, through which gradients go.
+// structures of tensors. f must give as many tensors for each x, of the same types, and no Tensor()
+// without a value. f is traced once before, also outside of a trace, for types and shapes. The
+// steps are those of Scan, with its errors for `xs`. In a trace it is one loop, through which
+// gradients go.
 template <typename F, typename Xs>
 auto Map(const F& f, const Xs& xs, Where where = Where::current()) {
   using X = internal::AsStructure<Xs>;

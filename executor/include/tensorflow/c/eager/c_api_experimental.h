@@ -36,11 +36,13 @@ TF_CAPI_EXPORT extern void TFE_ContextDisableGraphCollection(TFE_Context* ctx);
 // `description` is ignored. Two objects may have the same name, and share nothing. New is
 // TF_INVALID_ARGUMENT if `name` is NULL. An object has one cell for each list of values of its
 // labels; an object without labels has one cell. GetCell makes a cell at the first call, and the
-// object owns it. The label arguments of New name the labels and are ignored; those of GetCell are
-// the values. GetCell returns NULL if an argument is NULL. Strings are copied. All functions are
-// thread-safe, but an object must not be in use when it is deleted.
+// object owns it. A new cell has the value 0, false, an empty text, or no values. The label
+// arguments of New name the labels and are ignored; those of GetCell are the values. GetCell
+// returns NULL if an argument is NULL. A NULL cell takes no value, and its value is 0 or false.
+// Strings are copied. All functions are thread-safe, but an object must not be in use when it is
+// deleted.
 
-// A counter. IncrementBy ignores a `value` below 1. The value of a NULL cell is 0.
+// A counter. IncrementBy ignores a `value` below 1.
 typedef struct TFE_MonitoringCounterCell TFE_MonitoringCounterCell;
 TF_CAPI_EXPORT extern void TFE_MonitoringCounterCellIncrementBy(TFE_MonitoringCounterCell* cell,
                                                                 int64_t value);
@@ -186,7 +188,7 @@ TF_CAPI_EXPORT extern TFE_MonitoringBoolGaugeCell* TFE_MonitoringGetCellBoolGaug
     TFE_MonitoringBoolGauge2* gauge, const char* label1, const char* label2);
 
 // A sampler, which counts values by bucket. CellValue fills `buf`, whose data must be NULL, with a
-// serialized HistogramProto.
+// serialized HistogramProto; if an argument is NULL or the data is not, it does nothing.
 typedef struct TFE_MonitoringSamplerCell TFE_MonitoringSamplerCell;
 TF_CAPI_EXPORT extern void TFE_MonitoringSamplerCellAdd(TFE_MonitoringSamplerCell* cell,
                                                         double value);
