@@ -16,9 +16,10 @@ struct Family {
   std::vector<std::string_view> ops;
 };
 
-// Returns all families, sorted by name. Each built-in op whose name begins with a letter is in one
-// of them. The texts live as long as the process. INTERNAL if an entry of the table in families.cc
-// fits no op, or names no header.
+// Returns all families, sorted by name. Each op that has a row in graph/ops, and a name that begins
+// with a letter, is in one of them; ops of graph/ops/signatures are in none. The texts live as long
+// as the process. INTERNAL if an entry of the table in families.cc fits no op that no earlier entry
+// has taken, or names no header.
 absl::StatusOr<std::vector<Family>> Families();
 
 }  // namespace tenon::op_headers

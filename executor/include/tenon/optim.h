@@ -25,9 +25,9 @@ struct Nothing {
 namespace optim {
 
 // What optimizers share: state for each variable, which is made at the first step of the variable.
-// Copies of an optimizer share their state. The state, and the variables that have some, live as
-// long as the last of these copies. Apply may run eagerly or in a trace. One thread at a time calls
-// Apply of an optimizer and its copies.
+// Copies of an optimizer share their state. The state, and the variables that have some, live at
+// least as long as the last of these copies. Apply may run eagerly or in a trace. One thread at a
+// time calls Apply of an optimizer and its copies.
 class Optimizer {
  public:
   // Moves each variable by its gradient, in the order of the lists; an empty gradient leaves its

@@ -52,8 +52,8 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_OptimizeGraph(const void* graph_def, s
 // branches and loops; as bytes. Their values are those that the node `init` of the graph gives them
 // in a session of its own. Variables that the graph writes stay, and so do tables: if there are
 // any, the answer has a node `init`, which gives them what the first one gave. The answer has the
-// nodes of `feeds`, which are names of placeholders without ":0", those of `keep`, and what they
-// need. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no sound GraphDef,
+// nodes of `feeds`, which must be placeholders and are named without ":0", those of `keep`, and
+// what they need. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no sound GraphDef,
 // TF_INVALID_ARGUMENT or TF_NOT_FOUND for names that the graph lacks, TF_UNIMPLEMENTED for a call
 // that has no form on values, and the errors of the session.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_FreezeGraph(const void* graph_def, size_t length,
