@@ -195,9 +195,10 @@ class ConstantStep : public SlowStep {
 };
 
 // Blocks the host until the event of a copy is complete, and gives the event back; after an error
-// Frame::End gives it back. Does nothing if the copy had no bytes or was waited for before.
-// INTERNAL or DEADLINE_EXCEEDED from the device (RunContext has the time limit). While the step
-// waits, the command's watchdog names `plugin` and `node`, the node that reads the copy.
+// Frame::End gives it back. Does nothing if the copy had no bytes or was waited for before. Errors
+// are those of Device::BlockUntilComplete (RunContext has the time limit), and CANCELLED or
+// DEADLINE_EXCEEDED if the run is to end (RunLimits). While the step waits, the command's watchdog
+// names `plugin` and `node`, the node that reads the copy.
 class WaitStep : public SlowStep {
  public:
   WaitStep(int32_t event, std::string_view plugin, std::string_view node)

@@ -32,8 +32,9 @@ class StepWatch;  // executor/run/step_watch.h
 // The surroundings of a run. Pointers are not owned.
 struct RunContext {
   Workers* workers = nullptr;
-  ArenaPool* arenas = nullptr;   // needed by a plan whose arena exceeds ArenaPool::kOwnBytes
-  double device_timeout_s = 60;  // of each wait for a device; 0 or less: no wait
+  ArenaPool* arenas = nullptr;  // needed by a plan whose arena exceeds ArenaPool::kOwnBytes
+  // Of each wait for a device. 0 or less: what is not done after a few looks is an error.
+  double device_timeout_s = 60;
   int64_t step_id = 0;
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
   RunRecording* recording = nullptr;                              // null: the run is not recorded
@@ -46,7 +47,9 @@ struct RunContext {
 
 // An input of a step that works on tensors instead of raw memory.
 struct StepInput {
-  int32_t storage = -1;  // of Plan::storages; -1: none, for Frame::ShapeOf and ReleaseView only
+  // Of Plan::storages; -1: none. Of Frame's functions only ShapeOf, which then needs `shape`, and
+  // ReleaseView take an input without a storage.
+  int32_t storage = -1;
   DataType dtype = DataType::kInvalid;
   std::optional<Shape> shape;  // nullopt: the storage is a slot, and the shape is its tensor's
 };
@@ -62,7 +65,8 @@ class Frame : public RunState {
   static absl::StatusOr<std::unique_ptr<Frame>> Create(const Plan& plan);
   ~Frame() override;
 
-  // A lane, of use between Join and the end of the run, without calls. `frame` must outlive it.
+  // A lane, of use between Join and the end of the run. It has no asynchronous calls: BeginCall and
+  // EndCall must not be called. `frame` must outlive it.
   static std::unique_ptr<Frame> Lane(Frame& frame, int number);
   // Makes the lane part of the run that its frame has begun.
   void Join(const Frame& frame);
@@ -87,8 +91,10 @@ class Frame : public RunState {
   void End();
 
   const Plan& plan() const { return plan_; }
-  // The pointer table: one entry for each of plan().args. A null entry stands for an argument that
-  // no step uses, or a slot that has held no tensor yet.
+  // The pointer table: one entry for each of plan().args. An entry is null if no step uses the
+  // argument, or if its place has held no memory in this frame yet: a slot before its first tensor;
+  // a feed, a fetch or a borrowed arena before the first Begin. It may be null for a value of no
+  // bytes.
   void* const* table() const { return table_; }
   // The arena, aligned to kTensorAlignment. A frame has one from Begin to End at least.
   char* arena() const { return arena_base_; }

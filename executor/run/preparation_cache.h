@@ -59,10 +59,10 @@ struct LastPreparation {
   std::shared_ptr<const PreparedKernel> prepared;  // null before the first use
 };
 
-// The preparations of one kernel for one list of types and attributes. Keeps the kMaxPrepared that
-// were used last. Those who need the same preparation at once wait until one of them has made it;
-// if it fails, the next one tries. Nobody waits for a preparation that he does not need.
-// Thread-safe.
+// The preparations of one kernel for one list of types and attributes. Keeps those of the
+// kMaxPrepared keys that were asked for last; a key whose preparation failed counts among them.
+// Those who need the same preparation at once wait until one of them has made it; if it fails, the
+// next one tries. Nobody waits for a preparation that he does not need. Thread-safe.
 class PreparationCache {
  public:
   static constexpr size_t kMaxPrepared = 32;

@@ -30,9 +30,10 @@ namespace tenon {
 // Asynchronous calls that have begun end in any case. Frame::EndCalls says which error counts.
 //
 // CANCELLED and DEADLINE_EXCEEDED of context.limits (RunLimits::Check) count as errors of the node
-// that has run last, and no step runs after them. The limits are checked before each pass of a
-// loop, between the tiles of a kernel, while a kernel waits for another run or the host for an
-// event of a device and, if context.is_watched, after each step.
+// that has run last. The thread begins no step after them; other threads end the tasks that they
+// have begun (RunTasks). The limits are checked before each pass of a loop, between the tiles of a
+// kernel, while a kernel waits for another run or the host for an event of a device and, if
+// context.is_watched, after each step.
 //
 // Other errors: RESOURCE_EXHAUSTED without memory for a frame, a feed or a fetch; INVALID_ARGUMENT
 // for a fetch in a branch that was not taken, with the fetch's name; errors of devices, as their

@@ -75,7 +75,7 @@ class RunRecorder {
   // The number of the calling thread.
   int Lane();
   void Add(RunSpan span);
-  // The runs in the order in which they ended. Must not be called while a recorded run goes on.
+  // The runs in the order of Add. Must not be called while a recorded run goes on.
   const std::vector<RunSpan>& runs() const { return runs_; }
 
  private:

@@ -14,7 +14,7 @@ class StepWatch {
   virtual ~StepWatch() = default;
   // `step`: of frame.plan().steps.
   virtual void BeforeStep(Frame& frame, size_t step) = 0;
-  // After an error too.
+  // After an error too, but not after a step that throws, as for a lack of memory (RunSteps).
   virtual void AfterStep(Frame& frame, size_t step) = 0;
 };
 

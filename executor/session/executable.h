@@ -53,9 +53,8 @@ class Executable {
   // it. That happens only if no node of the run has a lasting effect (ShapePromises); the recorder
   // gets each repetition. `limits` may be null, which stands for the defaults. DEADLINE_EXCEEDED if
   // the run has not ended at its deadline, also if it then ends with values. CANCELLED if the run
-  // was cancelled and then waits for another run or a copy from a device, begins a pass of a loop
-  // or, in a run that is recorded or has a deadline, ends a step; all other runs go on to their
-  // end.
+  // was cancelled and then comes to a place where limits are checked (RunPlan says where); a run
+  // that comes to none goes on to its end.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                           const RunLimits* limits = nullptr);
 

@@ -44,7 +44,7 @@ struct LaneTask {
   double start_us, stop_us;
 };
 
-// A simulated run. The ready task with the longest path to the end goes to the thread that is free
+// A simulated run. Of the ready tasks the first in Plan::tasks goes to the thread that is free
 // first; a plan without tasks is one row on the first thread. Work on a stream begins when it is
 // queued, the work before it is done and its inputs are there. Not simulated: kernels whose inside
 // several threads share, other runs, and what streams wait for beside inputs. A loop counts as ten
@@ -54,13 +54,14 @@ struct LaneSchedule {
   int threads = 0;
   std::vector<Lane> lanes;      // those of the host first
   std::vector<LaneSpan> spans;  // in the order of their starts
-  std::vector<LaneTask> tasks;  // by task of the plan
+  std::vector<LaneTask> tasks;  // by task of the plan; empty for a plan without tasks
   double makespan_us = 0;       // all lanes are done
   double work_us = 0;           // of all lanes together
   Chain critical;
 };
 
-// `plan` must have step_costs_us. `threads`: of the host, at least 1. O(n log n).
+// `plan` must not be null and must have step_costs_us. `threads`: of the host; below 1 counts as 1.
+// O(n log n).
 LaneSchedule ScheduleOnLanes(std::shared_ptr<const Plan> plan, int threads);
 
 }  // namespace tenon

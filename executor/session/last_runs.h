@@ -15,8 +15,9 @@ namespace tenon {
 
 // Of an executable. A thread that runs a brief plan (CachedPlan::is_brief) finds the plan and a
 // frame of its last run here, in memory that other threads do not write: runs of a microsecond, on
-// many cores, would otherwise wait for each other's locks and counters. Keeps one frame for each
-// thread, up to kShards of them. Threads beyond those share shards. Thread-safe.
+// many cores, would otherwise wait for each other's locks and counters. Keeps at most one frame in
+// each of kShards shards. The process numbers the threads that come here, for all objects of this
+// class together: thread n has shard n % kShards. Thread-safe.
 class LastRuns {
  public:
   static constexpr int kShards = 64;
@@ -33,11 +34,13 @@ class LastRuns {
   LastRuns(const LastRuns&) = delete;
   LastRuns& operator=(const LastRuns&) = delete;
 
-  // Hands out what the thread's last run left, if its plan serves feeds of these shapes and was not
-  // dropped from its cache; else null. Counts the former as a hit.
+  // Hands out what the last run in the thread's shard left, if its plan serves feeds of these
+  // shapes and was not dropped from its cache: a hit. Else returns null, and what was left is gone
+  // from the shard; a frame of a plan that was not dropped goes to the plan's pool.
   std::unique_ptr<Run> Take(absl::Span<const Tensor> feeds);
   // Keeps `run`, which must have ended (Frame::End), for the next run of this thread. Gives the
   // frame to its plan's pool if another thread has left something in the same shard meanwhile.
+  // Destroys `run` if its plan was dropped.
   void Keep(std::unique_ptr<Run> run);
   // Lets go of all that belongs to plans with CachedPlan::is_dropped. To be called whenever plans
   // were dropped. What threads have taken out meanwhile goes when they want to keep it.

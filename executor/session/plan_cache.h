@@ -16,7 +16,7 @@ namespace tenon {
 
 // A plan with the frames of its runs. Runs at once share it; only `frames` and `used` change.
 struct CachedPlan {
-  static constexpr size_t kBriefNodes = 256;  // a graph of more has no brief plan
+  static constexpr size_t kBriefNodes = 256;  // a plan of more steps is not brief
 
   std::vector<Shape> shapes;  // of the feeds, in their order
   std::shared_ptr<const Plan> plan;
@@ -43,8 +43,8 @@ class PlanCache {
   // are not compared, since the graph fixes them.
   std::shared_ptr<CachedPlan> Find(absl::Span<const Tensor> feeds);
   // Adds a plan for feeds of these shapes, for which the cache must have none, and returns the
-  // entry. Counts as a use. A full cache first drops the plan that was least recently used;
-  // `dropped` says then whether it did.
+  // entry. Counts as a use. A full cache first drops the plan that was least recently used.
+  // Sets `*dropped`, which must not be null, to whether it did.
   std::shared_ptr<CachedPlan> Add(absl::Span<const Tensor> feeds, std::shared_ptr<const Plan> plan,
                                   bool* dropped);
   // Counts as a use of a plan that Find or Add has returned.

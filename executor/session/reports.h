@@ -36,10 +36,10 @@ struct MemoryReport {
 
 // Counts of plans, one for each list of feed shapes, and of late preparations, one for each step
 // and list of input shapes and deciding values that only a run knows. `builds` and `late_builds`
-// count what was made so far, `hits` and `late_hits` how often a run found what it needed. A run
-// that waits while another run builds its plan counts in neither. `plans`: the plans that the cache
-// holds now, at most `max_plans`. The cache of a step holds at most `max_late` preparations. Both
-// drop the least recently used entry.
+// count what was made so far, `hits` and `late_hits` how often a run, or MakePlan, found what it
+// needed. A run that waits while another run builds its plan counts in neither. `plans`: the plans
+// that the cache holds now, at most `max_plans`. The cache of a step holds at most `max_late`
+// preparations. Both drop the least recently used entry.
 struct PlanCacheReport {
   int64_t builds = 0, hits = 0, plans = 0, max_plans = 0;
   int64_t late_builds = 0, late_hits = 0, max_late = 0;
@@ -82,7 +82,8 @@ std::string PlanText(const Executable& e);
 // nothing: the reports are then about this plan. Errors are those of Session::Run.
 absl::Status MakePlan(Executable& e, absl::Span<const Tensor> feeds);
 // Where the steps of the plan that was used last would run on this number of threads, by their
-// estimates. Needs SessionOptions::keep_costs. Empty while there is no plan.
+// estimates. Fewer than 1 thread counts as 1. Needs SessionOptions::keep_costs. LaneSchedule::plan
+// is null while there is no plan.
 LaneSchedule LanesOf(const Executable& e, int threads);
 // The copies of the plan that was used last. Empty while there is no plan.
 std::vector<CopyReport> CopiesOf(const Executable& e);

@@ -47,8 +47,8 @@ class Session {
   absl::StatusOr<Executable*> Prepare(const std::vector<std::string>& feeds,
                                       const std::vector<std::string>& fetches);
 
-  // Runs `executable`, which must be of this session, on the calling thread and, inside large
-  // kernels, on the threads of the session. `feeds` are in host memory, in the order that Prepare
+  // Runs `executable`, which must be of this session, on the calling thread and the threads of the
+  // session (SessionOptions::inter_op). `feeds` are in host memory, in the order that Prepare
   // was given. Returns the values of the fetches in order, in host memory; an uninitialized tensor
   // for a node that only runs. INVALID_ARGUMENT for a wrong number of feeds, for a feed without a
   // value or with a type or shape that contradicts the graph, and for a fetch in a branch that was

@@ -1,8 +1,10 @@
 // Writes the ops of one StableHLO program, line by line. Each function writes one op, or the few
 // that it says, and returns its result with its type and shape. Private to executor/stablehlo/.
 //
-// Operands must have the shapes and types that the op wants; a shape that does not fit is a fault
-// of the caller that makes status() INTERNAL. Not thread-safe.
+// Operands must have the shapes and types that the op wants; others are a fault of the caller.
+// ChloBinary, Binary, Compare, Select, Complex, Reshape, Broadcast and Concat look at them, and
+// make status() INTERNAL; the other functions do not look. An operand without a value also makes
+// status() INTERNAL. Text is written after an error too. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +74,7 @@ struct ScatterDims {
 
 class Builder {
  public:
-  // `precision`: "HIGHEST" or "DEFAULT", of products.
+  // `precision`: "HIGHEST" or "DEFAULT", of products; its text must outlive the builder.
   Builder(std::string_view precision, bool node_names)
       : precision_(precision), node_names_(node_names) {}
 
@@ -84,6 +86,7 @@ class Builder {
   }
   // Takes what has been written so far.
   Lines Take() { return std::exchange(out_, Lines()); }
+  // Of the text that Take would return: within InRegion, that of the region alone.
   size_t bytes() const { return out_.text.size(); }
 
   // --- Constants.
@@ -100,7 +103,8 @@ class Builder {
   // An integer vector.
   Value Vector(DataType dtype, IntSpan values);
 
-  // --- Element by element. Operands of Binary, Compare and Select have one shape.
+  // --- Element by element. Operands of Binary, Compare and Select have one shape; `p` of Select
+  // may be a scalar instead.
   Value Unary(std::string_view op, const Value& x);  // "tanh"
   Value Chlo(std::string_view op, const Value& x);   // "erf"
   Value ChloBinary(std::string_view op, const Value& x, const Value& y);
@@ -130,7 +134,9 @@ class Builder {
   }
   Value Select(const Value& p, const Value& x, const Value& y);
   Value Convert(const Value& x, DataType dtype);  // x itself if it has the type
+  // x itself if it has the type and the shape.
   Value Bitcast(const Value& x, DataType dtype, const Shape& shape);
+  // The real part of a complex number; with `imaginary` the imaginary part.
   Value Real(const Value& x, bool imaginary = false);
   Value Complex(const Value& re, const Value& im);
   Value AbsComplex(const Value& x);
@@ -146,21 +152,25 @@ class Builder {
   Value Broadcast(const Value& x, const Shape& shape, IntSpan dims);
   // By NumPy's rules: axes of x are the last of the result. x itself if it has the shape.
   Value BroadcastTo(const Value& x, const Shape& shape);
+  // Each of the next four returns x, or the only part, where it would change nothing. Concat needs
+  // a part. Strides of Slice are positive; empty: 1.
   Value Transpose(const Value& x, IntSpan perm);
   Value Reverse(const Value& x, IntSpan dims);
   Value Concat(absl::Span<const Value> parts, int64_t axis);
   Value Slice(const Value& x, IntSpan begin, IntSpan limit, IntSpan stride = {});
   // The elements [begin, limit) of one axis.
   Value SliceAxis(const Value& x, int axis, int64_t begin, int64_t limit);
-  // Starts are scalars of one integer type; they are clamped.
+  // Starts are scalars of one integer type; they are clamped. Of a scalar x the results are x and
+  // `update`.
   Value DynamicSlice(const Value& x, absl::Span<const Value> starts, IntSpan sizes);
   Value DynamicUpdate(const Value& x, const Value& update, absl::Span<const Value> starts);
   Value Pad(const Value& x, const Value& filler, IntSpan low, IntSpan high, IntSpan interior = {});
   Value Iota(DataType dtype, const Shape& shape, int64_t dim);
 
-  // --- Many to one. `op` combines two scalars: "add", "maximum".
+  // --- Many to one. `op` combines two scalars: "add", "maximum". Without `dims` Reduce returns x.
   Value Reduce(std::string_view op, const Value& x, const Value& init, IntSpan dims);
-  // The region gets two scalars for each operand, first all of the one side, then all of the other.
+  // A region gets two scalars for each operand. That of ReduceMany gets first all of the one side,
+  // then all of the other; that of Sort gets both of the first operand, then both of the next.
   using Region = absl::FunctionRef<Values(absl::Span<const Value>)>;
   Values ReduceMany(absl::Span<const Value> operands, absl::Span<const Value> inits, IntSpan dims,
                     Region region);
@@ -168,6 +178,7 @@ class Builder {
   // Scatters `source` to where `select` (GE, LE) found the chosen element of each window of x.
   Value SelectAndScatter(std::string_view select, const Value& x, const Value& source,
                          const Value& init, const Window& window);
+  // Elements of which neither is less keep their order.
   Values Sort(absl::Span<const Value> operands, int64_t dim, Region less);
 
   // --- Products. `dtype`: of the result, which may be wider.

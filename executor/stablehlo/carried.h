@@ -24,7 +24,8 @@ absl::StatusOr<std::string_view> FunctionOf(Op& op, std::string_view attr);
 // and, if it grows or shrinks in the run, its count; nothing of a list without elements. A constant
 // is written here.
 Values PartsOf(Op& op, Entry& entry);
-// The entry as these parts give it in another place: nothing is known but shapes.
+// The entry as these parts, which are those of PartsOf, give it in another place. Nothing is known
+// of it but its shape, and of a list what `entry` says, ListValue::each too.
 Entry Renewed(const Entry& entry, absl::Span<const Value> parts);
 // Whether both have parts of the same types and shapes.
 bool SameParts(Op& op, Entry& a, Entry& b);

@@ -19,7 +19,8 @@ class NodeEvaluator;  // grappler_lite/pipeline/pass.h
 
 namespace tenon::stablehlo {
 
-// A value that enters the program. All readers of `output` among the nodes read it.
+// A value that enters the program. All readers of `output` among the nodes read it. The node of
+// `output` is not computed: what reads another of its outputs needs an argument for that too.
 struct Argument {
   Output output;
   DataType dtype = DataType::kInvalid;
@@ -31,8 +32,9 @@ struct Argument {
 
 struct LoweringRequest {
   const Graph* graph = nullptr;
-  // The nodes that are computed, in any order. Empty: all that the results need and that no
-  // argument stands for.
+  // The nodes that are computed, in any order, but for those of arguments. Empty: all that the
+  // results need. What the node of an argument needs is then computed too, unless it is a
+  // Placeholder.
   absl::Span<const NodeId> nodes;
   absl::Span<const Argument> arguments;
   absl::Span<const Output> results;
@@ -44,7 +46,7 @@ struct LoweringRequest {
   // Puts the name of the node beside its first line, as a comment. Texts of equal clusters are then
   // no longer equal.
   bool node_names = false;
-  // Constants of more bytes are parameters.
+  // Constants of more bytes are parameters, unless all of their elements have the same bits.
   size_t most_constant_bytes = 1024;
 };
 
@@ -91,8 +93,11 @@ struct Program {
 // FAILED_PRECONDITION: an input that must be known when the program is compiled is not; the message
 // names node and input.
 // INVALID_ARGUMENT: the shape function of a node refuses what it gets, as it would in a run; the
-// message names the node. A graph without an order (a cycle), or a result that no node gives.
-// RESOURCE_EXHAUSTED: functions nested too deep, or a text above 1 GiB.
+// message names the node. A graph without an order (a cycle), a result that no node gives, or an
+// input that is neither computed nor an argument.
+// NOT_FOUND: the library lacks a function that a node calls.
+// RESOURCE_EXHAUSTED: functions nested more than 64 deep, more than 2^22 nodes (those of a body
+// count at each call), or a text above 1 GiB.
 absl::StatusOr<Program> Lower(const LoweringRequest& request);
 
 }  // namespace tenon::stablehlo

@@ -15,13 +15,15 @@ namespace tenon::stablehlo {
 
 // Why a node cannot be lowered.
 enum class Refusal : uint8_t {
-  kNone,      // it can
-  kOp,        // no lowering for the op
-  kType,      // not in this type
-  kAttr,      // not with these attributes
-  kState,     // the op reads or changes state, or answers anew each time
-  kDynamic,   // the shape of a result depends on values that are known in the run only
-  kFunction,  // a node in a function that it calls cannot be lowered
+  kNone,     // it can
+  kOp,       // no lowering for the op, or the node's types are not known
+  kType,     // not in this type
+  kAttr,     // not with these attributes
+  kState,    // the op reads or changes state, or answers anew each time
+  kDynamic,  // the shape of a result depends on values that are known in the run only
+  // A function that it calls has a node that cannot be lowered, calls itself, is nested too deep or
+  // cannot be read.
+  kFunction,
 };
 
 // "OP", "TYPE" and so on: the code of a reason.
@@ -43,6 +45,7 @@ class Lowerability {
 
   // Whether node n can be lowered as part of a cluster. A node of type variant (TensorList ops) can
   // be lowered while no variant crosses the border of the cluster; see CrossesBorder.
+  // The answer lives as long as this object.
   const Verdict& Ask(NodeId n);
 
   // The inputs of node n whose values must be known when the program is compiled: shapes, axes,
@@ -73,7 +76,8 @@ bool CrossesBorder(DataType dtype);
 // What a cluster needs to know when it is compiled.
 struct ConstantNeeds {
   // Outputs of nodes outside the cluster whose values decide shapes inside it: Argument::value must
-  // be given for them, and they are part of the signature. In the order of first use.
+  // be given for them, and they are part of the signature. Those of Const nodes are left out. Each
+  // stands once.
   std::vector<Output> outside;
 };
 // `nodes` are those of the cluster. Follows inputs that must be known back through nodes of the

@@ -26,7 +26,7 @@ namespace tenon::stablehlo {
 struct Frame {
   const Graph* graph = nullptr;
   std::string prefix;       // "caller/" within a function
-  std::vector<int32_t> at;  // by node: its first output in `entries`; -1: not written
+  std::vector<int32_t> at;  // by node: its place in `entries` and `first`; -1: not written
   std::vector<std::unique_ptr<Entry[]>> entries;
   std::vector<Entry*> first;
   int depth = 0;
@@ -58,18 +58,22 @@ class Lowerer {
   Builder& builder() { return builder_; }
 
   // --- For ops that call functions.
-  // Writes the body of a function for these arguments. Results come as entries. With `wanted` only
-  // what these results need is written, and no others are there.
+  // Writes the body of a function for these arguments. Returns an entry for each result of the
+  // function. With `wanted` only what these results need is written, and the other entries are
+  // empty. Errors are those of BodyOf and of the nodes; INVALID_ARGUMENT for another number of
+  // arguments, RESOURCE_EXHAUSTED for calls that are nested too deep.
   absl::StatusOr<std::vector<Entry>> Call(Op& caller, std::string_view function,
                                           std::vector<Entry> arguments,
                                           const std::vector<int>* wanted = nullptr);
-  // The body of a function of the frame's graph. Lives as long as this object.
+  // The body of a function of the frame's graph. Lives as long as this object. NOT_FOUND if there
+  // is no such function; errors of FunctionGraph::Make; INVALID_ARGUMENT for a cycle.
   absl::StatusOr<const Body*> BodyOf(const Frame& frame, std::string_view function);
-  // Makes sure that the entry has a value.
+  // Gives an entry without a value the value of its known elements. Does nothing if none are known,
+  // or if no program holds their type.
   void Write(Entry& entry);
   // The uses of the nodes of a frame's graph.
   const Fanouts& UsesIn(const Frame& frame);
-  // Whether the request asks for an output of the frame.
+  // Whether the request asks for an output of the frame; false in the frame of a function.
   bool IsResult(const Frame& frame, Output output) const;
 
   std::vector<CheckFlag>& checks() { return checks_; }

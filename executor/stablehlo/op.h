@@ -28,7 +28,8 @@ struct ListValue {
   Tensor each;
 };
 
-// Whether both hold the same elements; false if either holds none.
+// Whether both have the same type, shape and bytes of elements; false if either has no value. Not
+// for strings.
 bool SameElements(const Tensor& a, const Tensor& b);
 
 // An output of a node while the program is written.
@@ -68,6 +69,9 @@ class Op {
   int InRank(int i) { return InShape(i).rank(); }
 
   // Input i as an operand. A constant is written here, in the text of the node that reads it first.
+  // An input that the node lacks, or that no program can hold, makes the builder's status
+  // UNIMPLEMENTED; the result is then a value of no kind. InShape does the same, with an empty
+  // shape. InEntry does so for an input that the node lacks alone, with an empty entry.
   const Value& In(int i);
   // A constant of the program, as large ones are: a parameter above the request's limit.
   Value Constant(Tensor elements);
@@ -75,9 +79,10 @@ class Op {
   const Tensor* Known(int i) const;
   // The integers of input i. FAILED_PRECONDITION if they are not known.
   absl::StatusOr<Ints> IntsOf(int i) const;
-  absl::StatusOr<int64_t> IntOf(int i) const;  // of a scalar or a vector of one element
+  // The integer of input i. UNIMPLEMENTED if the input has not one element.
+  absl::StatusOr<int64_t> IntOf(int i) const;
   // The axis that input i names in a tensor of `rank` dimensions; negative ones count from the end.
-  // INVALID_ARGUMENT if there is no such axis.
+  // INVALID_ARGUMENT if there is no such axis. UNIMPLEMENTED if the input has not one element.
   absl::StatusOr<int64_t> AxisOf(int i, int rank) const;
   // The axes of input i, sorted. INVALID_ARGUMENT also if one is named twice.
   absl::StatusOr<Ints> AxesOf(int i, int rank) const;
@@ -95,6 +100,8 @@ class Op {
   }
   InferenceContext& shapes() const { return shapes_; }
 
+  // Output i is this value. Another type or shape than the shape function allows makes the
+  // builder's status INTERNAL.
   void Out(int i, Value v);
   absl::Status Out(Value v) {
     Out(0, std::move(v));

@@ -13,8 +13,9 @@ struct SpatialWindows {
   Ints stride, dilation, low, high;  // by spatial dimension
 };
 
-// Reads strides, dilations, padding and format of a node for an input of this shape and windows of
-// these sizes. `lists` says how many entries the attributes have, where they are given as inputs.
+// Reads strides, dilations, padding and format of a node with `spatial` spatial dimensions, for an
+// input of this shape and windows of these sizes. Without an attribute `dilations` they are 1.
+// UNIMPLEMENTED for an input or strides of another rank, and for strides over batch or channels.
 absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes);
 // The same, for strides that are known otherwise: one for each dimension of the input.
 absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes,

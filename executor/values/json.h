@@ -51,7 +51,7 @@ class Json {
   Json& Push(Json value);
 
   // INVALID_ARGUMENT with the reason: for malformed text, where the message also has the position,
-  // and for a number that is too large.
+  // and for a number that is too large. Of a key that stands twice the last value counts.
   static absl::StatusOr<Json> Parse(std::string_view text);
   bool is_array() const;
   bool is_object() const;

@@ -12,13 +12,14 @@ namespace tenon {
 // A node or a message that was noted before stays. Does nothing for OK or an empty `node`.
 absl::Status NoteNode(absl::Status status, std::string_view node);
 
-// Notes that TensorFlow answers this error with another code and message. OK stays OK.
+// Notes that TensorFlow answers this error with another code and message, in the place of those
+// that were noted before. OK stays OK.
 absl::Status NoteAnswer(absl::Status status, absl::StatusCode code, std::string_view message);
 
 // The error as TensorFlow's clients see it: the code and the message that are noted. If a node is
 // noted, "[[{{node NAME}}]]" follows the message, on a line of its own; `within` is left out in
-// front of NAME. The result has no payload of Tenon's own (IsOwnPayload). An error without a note
-// stays as it is.
+// front of NAME. An error that was noted loses the payloads of Tenon's own (IsOwnPayload). An error
+// without a note stays as it is, with all of its payloads.
 absl::Status AsNoted(const absl::Status& status, std::string_view within = {});
 
 // Whether a payload of a status is one of Tenon's own, which no client is to see.

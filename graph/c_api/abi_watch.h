@@ -75,7 +75,8 @@ T* NewForPlugin(const char* type, Args&&... args) {
 }
 
 // Deletes an object that NewForPlugin made with this `type`. Does nothing for null. A second call
-// for one object tells of it, and while the watch is on reports a double free.
+// for one object writes to stderr (TellOfDeleted); while the watch is on it reports a double free
+// instead.
 template <typename T>
 void DeleteForPlugin(const char* type, T* object, const char* function = __builtin_FUNCTION()) {
   AbiWatch* const watch = AbiWatch::Active();

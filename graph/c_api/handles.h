@@ -3,7 +3,7 @@
 //
 // The memory of a deleted object is never given back: a pointer to it leads to memory that says so,
 // until the address is that of a new object of the same type. So there is as much memory as objects
-// of a type have ever been alive at once.
+// of a type have ever been alive at once. Only memory that AbiWatch has buried is freed in the end.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ namespace tenon {
 template <typename T>
 class SharedHandlePool {
  public:
-  // An idle object, or a new one. The caller makes it ready for use.
+  // An idle object, or a new one. The caller makes it ready for use. Throws bad_alloc without
+  // memory.
   static T* Take() {
     absl::MutexLock lock(&mutex_);
     if (first_ == nullptr) return new T;
@@ -146,6 +147,7 @@ class HandlePool {
 template <typename T, template <typename> class MemoryPool = SharedHandlePool>
 class Handles {
  public:
+  // Throws bad_alloc without memory.
   template <typename... Args>
   static T* New(Args&&... args) {
     Slot* const slot = MemoryPool<Slot>::Take();

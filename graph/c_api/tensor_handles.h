@@ -15,7 +15,7 @@ extern __thread char handle_thread __attribute__((tls_model("initial-exec")));
 // Returns a handle on `tensor`, with a share of the buffer. The plug-in or the host releases the
 // handle with TF_DeleteTensor, on any thread. Deleted handles go to HandlePool, from which new ones
 // come. While AbiWatch is on, each handle is recorded (AbiWatch::Made), and a deleted one is
-// buried.
+// buried. Throws bad_alloc without memory for a handle.
 TF_Tensor* NewTensorHandle(const Tensor& tensor);
 TF_Tensor* NewTensorHandle(Tensor&& tensor);
 

@@ -33,9 +33,9 @@ class BodySources {
   // "node:result", "node:result:index", "^node", "^argument". Without an index, `text` names all
   // tensors of the argument or result. An argument wins over a node of its name. The op of the node
   // must be known (Graph::op not null). "^argument" appends the control outputs of all its tensors.
-  // INVALID_ARGUMENT for a name, result or index that does not exist, or for a node without a
-  // result; errors of ArgLength for a node whose attributes do not fit its op. After an error `out`
-  // is as it was.
+  // INVALID_ARGUMENT for a name, result or index that does not exist, and for a node's name alone;
+  // errors of ArgLength for a node whose attributes do not fit its op. After an error `out` is as
+  // it was.
   absl::Status Append(std::string_view text, std::vector<Output>& out) const;
 
  private:

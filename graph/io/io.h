@@ -27,13 +27,13 @@ struct Imported {
 // `source_name` stands for the file in messages. A status error means that there is no graph:
 // NOT_FOUND, PERMISSION_DENIED: the file cannot be read.
 // INVALID_ARGUMENT: malformed content ("file:line:column: …" for text, "file: byte N: …" else),
-// another kind of file, an exceeded limit, any other error of the system, white space alone,
-// or, for ImportFile, an empty file. ImportBytes returns an empty graph for no bytes. A constant
-// above max_const_bytes is a defect, no error. max_file_bytes limits files and what packed bytes
-// unpack to, but not bytes that ImportBytes gets unpacked. RESOURCE_EXHAUSTED: no memory to unpack;
-// any other lack of memory throws bad_alloc. The graph may map a binary file that is not packed:
-// the file must then not be changed in place while the graph, a copy of it or a tensor view of it
-// lives.
+// another kind of file, an exceeded limit, any other error of the system, white space alone, or,
+// for ImportFile, an empty file. ImportBytes returns an empty graph for no bytes, and both do for
+// packed bytes that unpack to none. A constant above max_const_bytes is a defect, no error.
+// max_file_bytes limits files and what packed bytes unpack to, but not bytes that ImportBytes gets
+// unpacked. RESOURCE_EXHAUSTED: no memory to unpack; any other lack of memory throws bad_alloc. The
+// graph may map a binary file that is not packed: the file must then not be changed in place while
+// the graph, a copy of it or a tensor view of it lives.
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportLimits& limits = {});
 absl::StatusOr<Imported> ImportBytes(std::string bytes, std::string source_name,
                                      const ImportLimits& limits = {});

@@ -34,9 +34,9 @@ void CopyDebugInfo(const Graph& from, NodeId node, Graph& to, NodeId copy);
 // Gives nodes of `after`, which passes made of `before`, the places of the nodes that they took in:
 // a node whose op or attributes have changed gets the places of its former data inputs that are
 // gone, of their data inputs that are gone, and so on. A Constant ends this search and gives no
-// places. An Identity gives no places. A node gets at most 16 places, from at most 256 nodes. Nodes
-// are the same if their ids are. The data inputs of `before` must have no holes. Linear in the
-// graph.
+// places. An Identity gives no places. A node gets at most 16 places; the search ends once it has
+// found 256 nodes. Nodes are the same if their ids are. The data inputs of `before` must have no
+// holes. Linear in the graph.
 void CarryPlaces(const Graph& before, Graph& after);
 
 }  // namespace tenon

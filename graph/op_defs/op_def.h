@@ -1,6 +1,7 @@
 // What an op is: arguments, attributes in OpDef's type language, flags and its shape function. An
-// OpDef that is registered, or belongs to a graph, does not change, but that OpRegistry::Remove
-// takes its shape function. All functions here are then thread-safe.
+// OpDef that is registered, or belongs to a graph, does not change, but for its shape function:
+// OpRegistry::Remove takes it, and Register may give another one. All functions here are then
+// thread-safe.
 #pragma once
 
 #include <cstdint>

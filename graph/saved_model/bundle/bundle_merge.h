@@ -11,8 +11,7 @@ namespace tenon {
 // Renames the data files of all checkpoints to those of `destination`, writes one index and removes
 // the old indexes. Makes the folder of `destination` if it does not exist. Does not read the data
 // files. Replaces a checkpoint at `destination`, of which unused data files may stay. `destination`
-// may be one of `prefixes`, but in the same spelling: otherwise the new index would be removed as
-// an old one.
+// may be one of `prefixes`, also in another spelling.
 //
 // Several checkpoints may have parts of one tensor. Then the type and the whole shape must be the
 // same in all of them, and no two parts may have the same slice. Whether parts overlap otherwise is

@@ -28,7 +28,7 @@ using ResolvePath = std::function<absl::StatusOr<std::string>(std::string_view p
 // NOT_FOUND: the file or the tensor does not exist.
 // DATA_LOSS: a file is damaged, or the stored parts of a tensor overlap or leave elements out.
 // UNIMPLEMENTED: big-endian files, later versions, resources and variants.
-// RESOURCE_EXHAUSTED: memory is short; strings may throw bad_alloc instead.
+// RESOURCE_EXHAUSTED: memory is short; reading a tensor may throw bad_alloc instead.
 // Other errors are those of ResolvePath, IndexTable::Open, DataFile::Open and DataFile::Read.
 // Not thread-safe.
 class BundleReader {

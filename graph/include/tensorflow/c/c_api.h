@@ -79,9 +79,12 @@ TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions* options, const char* 
 // * operation_timeout_in_ms: the limit of runs whose RunOptions have none.
 // * session_inter_op_thread_pool: RunOptions.inter_op_thread_pool must name one of them.
 // * experimental.session_metadata: comes back in RunMetadata.
-// TF_NewSession warns on stderr, once a process, of other fields that a program may count on: of
-// inter_op_parallelism_threads, as the operations of a run share the threads of
-// intra_op_parallelism_threads, several operations at the same time where that pays; and of
+// * experimental.executor_type: runs are TF_NOT_FOUND for any but "", "DEFAULT" and
+//   "SINGLE_THREADED_EXECUTOR".
+// * experimental.disable_output_partition_graphs: a run that asks for them is TF_INVALID_ARGUMENT.
+// TF_NewSession warns on stderr, once a process, of other fields that a program may count on. Among
+// them are inter_op_parallelism_threads, as the operations of a run share the threads of
+// intra_op_parallelism_threads, several operations at the same time where that pays; and
 // gpu_options, as plug-ins decide about the memory of their devices.
 TF_CAPI_EXPORT extern void TF_SetConfig(TF_SessionOptions* options, const void* proto,
                                         size_t proto_len, TF_Status* status);
@@ -271,7 +274,8 @@ TF_CAPI_EXPORT extern void TF_OperationAllInputs(TF_Operation* oper, TF_Output* 
 
 // The inputs that the output feeds. Both functions return how many there are; the second one writes
 // the first `max_consumers` of them, in the order in which the operations were added. `consumers`
-// may be NULL: nothing is then written. Later operations may add to them.
+// may be NULL: nothing is then written. Later operations may add to them. An output -1 stands for
+// the control edges of the operation; the inputs are then -1 too.
 TF_CAPI_EXPORT extern int TF_OperationOutputNumConsumers(TF_Output oper_out);
 TF_CAPI_EXPORT extern int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers,
                                                       int max_consumers);
@@ -294,7 +298,8 @@ typedef struct TF_AttrMetadata {
   int64_t list_size;      // the number of elements; -1 if it is no list
   TF_AttrType type;       // of the value, or of the elements
   // The room that the value takes: of a string its bytes, of strings the sum of their bytes; of a
-  // shape its rank, -1 if it is unknown; of shapes the sum of their known ranks; else -1.
+  // shape its rank, -1 if it is unknown; of shapes the sum of their known ranks; of an empty list,
+  // and of all else, -1.
   int64_t total_size;
 } TF_AttrMetadata;
 
@@ -308,7 +313,7 @@ TF_CAPI_EXPORT extern TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation* 
 // Copy the value of an attribute. Of a string the first `max_length` bytes are copied, without a
 // NUL; of a list the first `max_values` elements. The strings of a list go to `storage`, one behind
 // the other; `values[i]` points to string i and `lengths[i]` is its size. TF_INVALID_ARGUMENT if
-// `storage_size` is not enough.
+// `storage_size` is not enough; the strings that fit are then written.
 TF_CAPI_EXPORT extern void TF_OperationGetAttrString(TF_Operation* oper, const char* attr_name,
                                                      void* value, size_t max_length,
                                                      TF_Status* status);
@@ -340,7 +345,7 @@ TF_CAPI_EXPORT extern void TF_OperationGetAttrTypeList(TF_Operation* oper, const
 // Copy the dimensions of a shape, -1 for an unknown one; at most `num_dims` of them. Of a list,
 // shape i has `num_dims[i]` dimensions at `dims[i]`, or is of unknown rank if that is -1. The
 // dimensions go to `storage`, which has room for `storage_size` numbers: TF_INVALID_ARGUMENT if
-// that is not enough.
+// that is not enough; the shapes that fit are then written.
 TF_CAPI_EXPORT extern void TF_OperationGetAttrShape(TF_Operation* oper, const char* attr_name,
                                                     int64_t* value, int num_dims,
                                                     TF_Status* status);
@@ -360,7 +365,8 @@ TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorShapeProtoList(TF_Operation*
                                                                    int max_values,
                                                                    TF_Status* status);
 
-// New tensors, which the caller deletes. On an error no entry of `values` is set.
+// New tensors, which the caller deletes. On an error no entry of `values` is set, and `*value` is
+// NULL.
 TF_CAPI_EXPORT extern void TF_OperationGetAttrTensor(TF_Operation* oper, const char* attr_name,
                                                      TF_Tensor** value, TF_Status* status);
 TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorList(TF_Operation* oper, const char* attr_name,
@@ -614,7 +620,8 @@ TF_CAPI_EXPORT extern TF_Function* TF_FunctionImportFunctionDef(const void* prot
                                                                 TF_Status* status);
 
 // Sets, or replaces, an attribute of the function, such as _noinline, given as a serialized
-// AttrValue. TF_INVALID_ARGUMENT if the bytes do not parse.
+// AttrValue. TF_INVALID_ARGUMENT if the bytes do not parse. No other thread may use the function
+// during the call.
 TF_CAPI_EXPORT extern void TF_FunctionSetAttrValueProto(TF_Function* func, const char* attr_name,
                                                         const void* proto, size_t proto_len,
                                                         TF_Status* status);
@@ -660,8 +667,10 @@ TF_CAPI_EXPORT extern TF_Session* TF_LoadSessionFromSavedModel(
     const char* const* tags, int tags_len, TF_Graph* graph, TF_Buffer* meta_graph_def,
     TF_Status* status);
 
-// Ends the session: runs fail from now on with TF_CANCELLED, and so do those that wait for another
-// run, or are in a loop. A second call does nothing.
+// Ends the session: calls that begin a run fail from now on with TF_CANCELLED. So does a run in
+// progress once it waits for another run or for a device, begins a pass of a loop, begins a further
+// part of a large kernel or, if it has a timeout or a trace, ends an operation; other runs go on to
+// their end. A second call does nothing.
 TF_CAPI_EXPORT extern void TF_CloseSession(TF_Session*, TF_Status* status);
 
 // Releases the session. No call for it may be in progress. A call with a deleted session is
@@ -676,10 +685,11 @@ TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session*, TF_Status* status);
 // written. On an error all of `output_values` are NULL. A first call with these inputs, outputs and
 // targets plans the run; later ones repeat it. TF_CANCELLED after TF_CloseSession.
 // `run_options` (a serialized RunOptions) may be NULL. timeout_in_ms: TF_DEADLINE_EXCEEDED if the
-// run takes longer. The run then ends after the kernel that is running, or at once if it waits for
-// another run. trace_level: the metadata get the times of operations, from HARDWARE_TRACE on those
-// of streams, too. output_partition_graphs: the metadata get the graphs that run, one for each
-// device. `run_metadata`, an empty buffer, gets a serialized RunMetadata; NULL: none is wanted.
+// run takes longer. The run then ends after the kernel that is running at the latest, or at once if
+// it waits for another run. trace_level: the metadata get the times of operations, from
+// HARDWARE_TRACE on those of streams, too. output_partition_graphs: the metadata get the graphs
+// that run, one for each device. `run_metadata`, an empty buffer, gets a serialized RunMetadata,
+// also if the run fails; NULL: none is wanted.
 TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
                                          const TF_Output* inputs, TF_Tensor* const* input_values,
                                          int ninputs, const TF_Output* outputs,
@@ -825,7 +835,8 @@ TF_CAPI_EXPORT extern void TF_DeleteApiDefMap(TF_ApiDefMap* apimap);
 // Merges the ApiDefs of `text`, an ApiDefs message in protobuf's text form in which long strings
 // may stand as `<<END … END`. Of two values the later one counts. Ops that the map does not have
 // are skipped. TF_INVALID_ARGUMENT if the text does not parse. TF_FAILED_PRECONDITION if the text
-// contradicts an op, and once TF_ApiDefMapGet was called for the map.
+// contradicts an op, and once TF_ApiDefMapGet was called for the map. After a contradiction part of
+// the text is merged.
 TF_CAPI_EXPORT extern void TF_ApiDefMapPut(TF_ApiDefMap* api_def_map, const char* text,
                                            size_t text_len, TF_Status* status);
 

@@ -36,7 +36,8 @@ TF_CAPI_EXPORT extern void TF_SetXlaConstantFoldingDisabled(unsigned char should
 // --- Messages of protobuf, for programs without it. The caller deletes the buffers.
 
 // A serialized ConfigProto: the level of XLA's automatic clustering, whether memory of GPUs grows
-// as needed, and the number of CPU devices.
+// as needed, the number of CPU devices, and one thread between operations. With
+// `enable_xla_compilation` it notes 1 as TF_SetTfXlaCpuGlobalJit does.
 TF_CAPI_EXPORT extern TF_Buffer* TF_CreateConfig(unsigned char enable_xla_compilation,
                                                  unsigned char gpu_memory_allow_growth,
                                                  unsigned int num_cpu_devices);
@@ -152,9 +153,10 @@ struct TF_ShapeAndTypeList {
 };
 typedef struct TF_ShapeAndTypeList TF_ShapeAndTypeList;
 
-// A list of `num_shapes` shapes of rank 0 and of no type. NULL for a number below 0.
+// A list of `num_shapes` shapes of rank 0 and of no type. NULL for a number below 0 or above 2^26.
 TF_CAPI_EXPORT extern TF_ShapeAndTypeList* TF_NewShapeAndTypeList(int num_shapes);
 // Set a shape, or the type, of one element. They do nothing for an index that is not in the list.
+// The first does nothing either for a rank above 254, and for `dims` NULL with a rank above 0.
 TF_CAPI_EXPORT extern void TF_ShapeAndTypeListSetShape(TF_ShapeAndTypeList* shape_list, int index,
                                                        const int64_t* dims, int num_dims);
 TF_CAPI_EXPORT extern void TF_ShapeAndTypeListSetUnknownShape(TF_ShapeAndTypeList* shape_list,
@@ -170,7 +172,8 @@ TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeListArray(TF_ShapeAndTypeList** 
 // it is NULL, has a tensor, or NULL, for each input: its value is known. As in TensorFlow,
 // `input_tensor_as_shapes` and `input_resource_shapes_and_types` are not read, and the shapes
 // behind output resources are not written. Sets `*output_shapes` to a new list, which the caller
-// deletes; types in it are not set. Errors are those of the op's shape function;
+// deletes, or to NULL after an error; types in it are not set. Errors are those of the op's shape
+// function;
 // TF_INVALID_ARGUMENT for another number of shapes than inputs, and for an attribute that is
 // missing.
 TF_CAPI_EXPORT extern void TFE_InferShapes(TFE_Op* op, TF_ShapeAndTypeList* input_shapes,

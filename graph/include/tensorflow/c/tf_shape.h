@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct TF_Shape TF_Shape;
 
-// A new shape of unknown rank. Release with TF_DeleteShape.
+// A new shape of unknown rank; NULL when there is no memory for it. Release with TF_DeleteShape.
 TF_CAPI_EXPORT extern TF_Shape* TF_NewShape(void);
 
 // The rank; -1 if it is unknown, or if `shape` is NULL or deleted.

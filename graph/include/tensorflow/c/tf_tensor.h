@@ -43,9 +43,10 @@ typedef struct TF_Tensor TF_Tensor;
 // never copied. The elements of a TF_STRING tensor are not freed by the host: the deallocator may
 // do so.
 //
-// NULL if `len` is too small for the shape, if a dimension is negative, if `dtype` is no type, if
-// resources or variants have elements, if `data` is NULL and `len` is not 0, or when memory is
-// short. The data is then released before the call returns.
+// NULL if `len` is too small for the shape, if a dimension is negative, if the shape has more
+// elements than a tensor may have, if `dtype` is no type or a reference type, if resources or
+// variants have elements, if `data` is NULL and `len` is not 0, or when memory is short. The data
+// is then released before the call returns.
 TF_CAPI_EXPORT extern TF_Tensor* TF_NewTensor(
     TF_DataType dtype, const int64_t* dims, int num_dims, void* data, size_t len,
     void (*deallocator)(void* data, size_t len, void* arg), void* deallocator_arg);
@@ -55,8 +56,9 @@ TF_CAPI_EXPORT extern size_t TF_TensorDefaultAlignment(void);
 
 // A tensor with `len` bytes of uninitialised host memory; `len` may exceed the bytes that the shape
 // needs. A TF_STRING tensor gets room for its elements whatever `len` is, and the elements are
-// empty strings. NULL if `len` is too small for the shape, if a dimension is negative, if `dtype`
-// is no type, or when memory is short.
+// empty strings. NULL if `len` is too small for the shape, if a dimension is negative, if the shape
+// has more elements than a tensor may have, if `dtype` is no type or a reference type, or when
+// memory is short.
 TF_CAPI_EXPORT extern TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims,
                                                    int num_dims, size_t len);
 
@@ -69,7 +71,8 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor);
 
 // Releases the handle, on any thread. NULL is allowed. With the last reference to a TF_STRING
 // buffer that the host allocated, the elements are freed too. Deleting a handle twice is a fault:
-// it ends the process within a callback of a plug-in, and may do so elsewhere.
+// it ends the process within a callback of a plug-in, and may do so elsewhere. Under
+// --abi-check=strict it is reported instead.
 TF_CAPI_EXPORT extern void TF_DeleteTensor(TF_Tensor* tensor);
 
 TF_CAPI_EXPORT extern TF_DataType TF_TensorType(const TF_Tensor* tensor);

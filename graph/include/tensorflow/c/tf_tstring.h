@@ -1,7 +1,9 @@
 // Elements of TF_STRING tensors, as functions of the host, for languages that cannot compile inline
 // C. The layout and the inline functions (TF_TString_*) are in tsl/platform/ctstring.h.
 // TF_StringX here does what the inline TF_TString_X does. A string must be initialised before any
-// other function gets it; the elements of a tensor that the host allocated are.
+// other function gets it; the elements of a tensor that the host allocated are. A NULL string
+// counts as an empty one, and is not changed. A NULL `src`, or a `size` above 2^46, counts as no
+// bytes.
 #ifndef TENSORFLOW_C_TF_TSTRING_H_
 #define TENSORFLOW_C_TF_TSTRING_H_
 

@@ -40,7 +40,8 @@ typedef enum TSL_Code {
 // TSL_DeleteStatus.
 TF_CAPI_EXPORT extern TSL_Status* TSL_NewStatus(void);
 
-// Releases a status. NULL is allowed.
+// Releases a status that TSL_NewStatus made. NULL is allowed. A status of the host, such as the one
+// that a callback gets, stays as it is, with a warning on stderr.
 TF_CAPI_EXPORT extern void TSL_DeleteStatus(TSL_Status* s);
 
 // Replaces code and message and drops all payloads. `msg` is copied; NULL counts as "". With TSL_OK
