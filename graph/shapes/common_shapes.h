@@ -50,7 +50,7 @@ PartialShape CommonShape(const PartialShape& a, const PartialShape& b);
 // INVALID_ARGUMENT unless `s` can begin with the dimensions of `prefix`, which must have a known
 // rank.
 absl::Status CheckPrefix(InferenceContext& c, const PartialShape& s, const PartialShape& prefix);
-// What all inputs share, as MergeShapes; an error tells the first input that differs from those
+// What all inputs share, as MergeShapes. An error tells the last input that contradicts those
 // behind it, as TensorFlow's AddN and Pack do. Without inputs the shape is unknown.
 absl::StatusOr<PartialShape> MergeInputs(InferenceContext& c);
 // The number of types in an attribute. Errors as those of InferenceContext::AttrTypeList.

@@ -34,10 +34,10 @@ struct FlopEstimate {
   int64_t unknown_nodes = 0;  // nodes without enough known ranks; not in `flops`
 };
 
-// Estimates the arithmetic of one run of all live nodes, from inferred shapes: the products of
-// matrices, einsums and filters; none for ops that move data; one for each element of input 0 of
-// reductions and pools; and for the other ops one for each element of output 0. Bodies of functions
-// are not counted, and a loop counts as one iteration.
+// Estimates the arithmetic of one run of all live nodes with outputs, from inferred shapes: the
+// products of matrices, einsums and filters; none for ops that move data; one for each element of
+// input 0 of reductions and pools; and for the other ops one for each element of output 0. Bodies
+// of functions are not counted, and a loop counts as one iteration.
 FlopEstimate EstimateFlops(const Graph& graph, const GraphShapes& shapes);
 
 }  // namespace tenon

@@ -59,7 +59,8 @@ class InferenceContext {
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
 
   // An input that the node lacks is unknown, and an output that the node lacks is dropped:
-  // attributes such as N may contradict the OpDef.
+  // attributes such as N may contradict the OpDef. input_type and output_type take no negative i;
+  // they give kInvalid for what the node lacks.
   const TensorInfo& input_info(int i) const {
     return i >= 0 && i < num_inputs() ? *inputs_[i] : Nothing();
   }
@@ -76,8 +77,8 @@ class InferenceContext {
     return input_info(i).value.get();
   }
   // The elements of integer input i, with kUnknownDim for unknown ones; nullopt where nothing is
-  // known, and for a constant of another type. A constant's own -1 looks like an unknown element:
-  // input_value tells the two apart.
+  // known, and for a constant of another type or of more than kMaxShapeValueElements. A constant's
+  // own -1 looks like an unknown element: input_value tells the two apart.
   std::optional<Dims> input_as_ints(int i) const;
   // The same, where the value is only followed to an output: reads_value does not count it.
   std::optional<Dims> followed_ints(int i) const { return AsInts(input_info(i)); }
@@ -95,8 +96,10 @@ class InferenceContext {
   absl::StatusOr<PartialShape> input_as_shape(int i) const;
   absl::StatusOr<PartialShape> input_as_any_shape(int i) const;
 
-  // Whether the shape function has asked for the value of input i, and whether as a shape, by
-  // input_as_shape; false for inputs behind the 64th.
+  // reads_value: whether the shape function has called input_value or input_as_ints for input i.
+  // reads_as_shape: whether it has called input_as_shape, which does not count as reads_value;
+  // input_as_any_shape counts as input_as_ints for a scalar, else as input_as_shape. Both are false
+  // for inputs behind the 64th.
   bool reads_value(int i) const { return (values_read_ & Bit(i)) != 0; }
   bool reads_as_shape(int i) const { return (shapes_read_ & Bit(i)) != 0; }
 
@@ -124,8 +127,9 @@ class InferenceContext {
   // TensorFlow's words ("Shape must be rank 2 but is rank 1").
   // WithRank returns `s`, or `rank` unknown dimensions if the rank of `s` is unknown; it then
   // refuses a `rank` above kMaxRank. WithRankAtLeast and WithRankAtMost return `s`, of unknown rank
-  // too. MergeDim returns the size that either knows. WithSize returns `size`, and refuses a `dim`
-  // that is known to be another size. Broadcast follows NumPy's rules.
+  // too. MergeDim returns the size that either knows. WithSize returns `size`, which must be known,
+  // and refuses a `dim` that is known to be another size. Broadcast follows NumPy's rules; the
+  // result is of unknown rank if either input is.
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
@@ -208,8 +212,8 @@ class GraphShapes {
   // of the node's shape function unless `options.errors` collects it; the outputs of the node are
   // then unknown.
   absl::Status Append(const Graph& graph, const ShapeOptions& options);
-  // Update infers one node again, which may have other inputs and outputs than before. Nodes that
-  // read it keep what they know. Errors are those of Append.
+  // Update infers one live node again, with an id below num_nodes(); it may have other inputs and
+  // outputs than before. What is known of the nodes that read it stays. Errors are those of Append.
   absl::Status Update(const Graph& graph, const ShapeOptions& options, NodeId n);
   // Forgets the nodes from id `nodes` on.
   void Truncate(int32_t nodes) {
@@ -217,10 +221,11 @@ class GraphShapes {
   }
   // The number of nodes that are known: those with ids below it.
   int32_t num_nodes() const { return static_cast<int32_t>(ranges_.size()); }
-  // Replaces what is known of an output. What was inferred from the output before does not change.
+  // Replaces what is known of an output, which the node must have. What was inferred from the
+  // output before does not change.
   void Set(Output o, TensorInfo info) { Store(ranges_[o.node].first + o.port, std::move(info)); }
 
-  // What is known of an output. The node's id must be below num_nodes(); an output that the node
+  // What is known of an output. The node's id must be in [0, num_nodes()); an output that the node
   // does not have is unknown. The reference is valid until the next Refresh, Append, Update or
   // Set.
   const TensorInfo& info(Output o) const { return InfoOf(IdOf(o)); }

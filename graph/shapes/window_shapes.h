@@ -27,7 +27,8 @@ struct WindowPadding {
                                        // empty unless EXPLICIT
 };
 // Reads both attributes for tensors of rank `rank`. INVALID_ARGUMENT for negative paddings, for too
-// few or too many, and for any beside SAME or VALID.
+// few or too many, and for any beside SAME or VALID. A name other than SAME and EXPLICIT counts as
+// VALID.
 absl::StatusOr<WindowPadding> WindowPaddingOf(InferenceContext& c, int rank);
 
 // Returns the number of positions of a window that moves by `stride` along a dimension of `in`

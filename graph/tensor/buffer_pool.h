@@ -13,8 +13,8 @@ class Buffer;
 inline constexpr size_t kMaxPooled = size_t{8} << 20;
 
 // Returns the capacity, in bytes, of a block for `bytes` bytes: rounded up to one of four sizes per
-// power of two. Blocks above 8 MiB are rounded up to a cache line only, since the pool does not
-// keep them.
+// power of two. Blocks below 512 bytes and above 8 MiB are rounded up to a cache line only; 0 bytes
+// take one cache line.
 size_t PooledCapacity(size_t bytes);
 
 // Returns a kept buffer whose capacity is `capacity`, a result of PooledCapacity. The buffer has no
@@ -22,15 +22,17 @@ size_t PooledCapacity(size_t bytes);
 // thread's part of the pool nor the part that all threads share has such a buffer.
 Buffer* TakeFromPool(size_t capacity);
 
-// Counts a new buffer with the capacity for which TakeFromPool has found none.
+// Counts as in use a new buffer with the capacity for which TakeFromPool has found none. Only
+// capacities above 256 KiB that the pool keeps are counted.
 void CountNewBuffer(size_t capacity);
 
 // Takes over a buffer of Buffer::Allocate without references and returns true, or returns false:
 // then the caller frees the buffer. `capacity` is PooledCapacity of its bytes. A thread keeps up to
-// 256 KiB for itself, without a lock, and frees them when it ends. The part of the pool that all
-// threads share keeps as many bytes as buffers of more than 256 KiB took at once of late, at least
-// 4 MiB and at most 64 MiB; beyond that it frees the buffers that it has kept longest. Under ASan
-// and TSan nothing is kept, so that the sanitizer sees the end of each tensor.
+// 256 KiB for itself, in at most eight buffers of a capacity, without a lock, and frees them when
+// it ends. The part of the pool that all threads share has a limit: the bytes that buffers of more
+// than 256 KiB took at once of late, but at least 4 MiB and at most 64 MiB. Beyond the limit it
+// frees the buffers that it has kept longest. Under ASan and TSan nothing is kept, so that the
+// sanitizer sees the end of each tensor.
 bool GiveToPool(Buffer* buffer, size_t capacity);
 
 }  // namespace tenon

@@ -11,7 +11,8 @@
 // form, sizes that the file does not hold, or a deflated array of more than half of the machine's
 // memory. Memory is allocated only after sizes are compared with the file.
 // UNIMPLEMENTED: arrays of objects or records, elements of other sizes, encrypted archives, packing
-// other than stored and deflated; in writing, resources, variants and archives above 4 GiB.
+// other than stored and deflated; in writing, resources, variants, reference types and archives
+// above 4 GiB.
 // NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read. Errors of writing files
 // are those of FileWriter (graph/base/file_writer.h).
 // RESOURCE_EXHAUSTED: no memory for a tensor, or to begin an archive. Functions that copy a file or

@@ -133,7 +133,8 @@ class PartialShape {
   int64_t num_elements() const;  // 0 if a dimension is 0, else kUnknownDim unless all are known
   std::string ToString() const;  // "[2,?]", "<unknown>"
 
-  // Whether a Shape exists that fits both.
+  // Whether the two do not contradict each other: true if a rank is unknown; else if the ranks are
+  // equal, and so is each dimension that both know.
   bool CompatibleWith(const PartialShape& other) const;
   // Returns a shape with the rank and dimensions that either knows; INVALID_ARGUMENT where the two
   // contradict each other.

@@ -32,7 +32,7 @@ struct SmallFloat {
   uint32_t Encode(double value) const;
 };
 
-// The format of half, bfloat16, float8* and float4; nullopt for any other type.
+// The format of half, bfloat16, float8* and float4; nullopt for any other type, and for references.
 std::optional<SmallFloat> SmallFloatOf(DataType t);
 
 // Half and bfloat16 to float: exact; a NaN keeps its sign and payload. From float: to nearest, ties

@@ -17,7 +17,7 @@
 
 namespace tenon {
 
-// Alignment of every host buffer that Tenon allocates, in bytes.
+// Alignment of the memory that Buffer::Allocate gives, in bytes.
 inline constexpr size_t kTensorAlignment = 64;
 
 // A block of memory with an intrusive reference count; a new one has one reference. References may
@@ -30,7 +30,7 @@ class Buffer {
   using Release = void (*)(void* data, size_t bytes, void* arg);
 
   // Allocates host memory, aligned to kTensorAlignment, with undefined contents. `bytes` may be 0.
-  // Returns null when memory is short, when the thread's MemoryBound is used up, and from about
+  // Returns null when memory is short, when the thread's MemoryBound has less left, and from about
   // 2^40 bytes on.
   static Buffer* Allocate(size_t bytes);
   // Wraps memory of the caller, which must stay valid until `release` is called or, if `release` is
@@ -39,8 +39,8 @@ class Buffer {
   // Wraps memory that a device allocated for one tensor, until `release` is called. Unlike wrapped
   // memory it may be overwritten by the holder of the only reference.
   static Buffer* OfDevice(void* data, size_t bytes, Release release, void* arg);
-  // Makes a view of `bytes` bytes of `parent` from address `data` on. The view holds a reference to
-  // `parent` until its own end.
+  // Makes a view of `bytes` bytes of `parent` from address `data` on; nothing checks that they lie
+  // in `parent`. The view holds a reference to `parent` until its own end, and is never unique().
   static Buffer* View(Buffer* parent, void* data, size_t bytes);
 
   // Frees an owned buffer that has no references, and its memory. For the pool (buffer_pool.h).
@@ -126,7 +126,8 @@ class BufferRef {
 // share a buffer. Nothing checks an element index i: it must be in [0, num_elements()).
 class Tensor {
  public:
-  // An uninitialized tensor: no buffer, dtype kInvalid.
+  // An uninitialized tensor: no buffer, dtype kInvalid, and the shape of a scalar, so that
+  // num_elements() is 1.
   Tensor() = default;
   // The buffer, if there is one, must hold the elements; nothing checks it.
   Tensor(DataType dtype, Shape shape, BufferRef buffer)
@@ -171,11 +172,12 @@ class Tensor {
   Tensor Reshaped(Shape shape) const { return Tensor(dtype_, std::move(shape), buffer_); }
 
   // Element i of a host tensor of int8 to int64, uint8 or uint16, at any alignment. 0 for other
-  // dtypes, uint32 and uint64 included.
+  // dtypes, uint32, uint64 and references included.
   int64_t IntAt(int64_t i) const;
   // Element i of a host tensor of strings. The view lives as long as the element keeps its value.
-  // SetString copies `value`. Beyond the thread's MemoryBound, and where malloc has no memory for
-  // it, SetString throws bad_alloc and the element keeps its value.
+  // SetString copies `value`, which must not be a view of the element itself; all tensors that
+  // share the buffer see the change. Beyond the thread's MemoryBound, and where malloc has no
+  // memory for the text, SetString throws bad_alloc and the element keeps its value.
   std::string_view StringAt(int64_t i) const;
   void SetString(int64_t i, std::string_view value) const;
   // Element i of a host tensor of resources or variants; may be null. The pointer lives as long as

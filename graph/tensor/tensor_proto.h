@@ -49,9 +49,9 @@ absl::StatusOr<std::string> TensorToWire(const Tensor& tensor);
 // TensorToWire in the form in which TensorFlow's clients write attributes: one element stands in
 // the list field of its type, and several strings stand in tensor_content.
 absl::StatusOr<std::string> TensorToAttrWire(const Tensor& tensor);
-// Whether the bytes are a tensor of a plain type, of at most 1 KiB, that TensorFromWire is sure to
-// decode, since they are laid out as TensorToAttrWire does it. False for a bool that is not laid
-// out as one element. Much cheaper than CheckTensorWire.
+// Whether the bytes are a tensor of a plain type, of 1 to 1024 bytes, that TensorFromWire is sure
+// to decode, since the fields come as TensorToAttrWire writes them. False for empty tensors, and
+// for a bool that is not laid out as one element. Much cheaper than CheckTensorWire.
 bool IsSmallAsWritten(std::string_view wire);
 // Whether the bytes are laid out as TensorToWire lays out plain types: dtype, shape and
 // tensor_content in this order, and nothing else. Two equal tensors that protobuf wrote, and for

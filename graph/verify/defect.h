@@ -40,8 +40,9 @@ struct Defect {
   std::string ToString() const;  // "where: message"
 };
 
-// Whether the defect is a node of an unknown op, a call of a missing function, or a call of a
-// function with a cycle. A run may succeed in spite of it: perhaps no fetch needs the node.
+// Whether the defect is a node of an unknown op, the name of a missing function, or a cycle in the
+// body of a function. A run may succeed in spite of it: perhaps no fetch needs the node or the
+// function.
 inline bool MayBeUnused(const Defect& defect) {
   return defect.code == DefectCode::kUnknownOp || defect.code == DefectCode::kNoFunction ||
          (defect.code == DefectCode::kCycle && defect.in_function);

@@ -22,7 +22,8 @@ class NeededNodes {
       : g_(body.graph), needed_(body.graph.num_node_ids(), false) {}
 
   // Adds `root` and every node that `root` needs. Calls `found` once for each node that is new in
-  // the set. Time is linear in the edges of the new nodes.
+  // the set. Time is linear in the edges of the new nodes. No input of these may be missing
+  // (kNoNode).
   void Need(
       NodeId root, absl::FunctionRef<void(NodeId)> found = [](NodeId) {});
   void Need(const std::vector<NodeId>& roots) {
@@ -77,13 +78,13 @@ std::vector<bool> ReadNodes(const FunctionGraph& body);
 // (kNoNode).
 bool GivesBack(const FunctionGraph& body, size_t i);
 
-// Sets used[i] for each argument i that the nodes of `roots` need. Leaves the other elements. No
-// argument may have been removed (kNoNode).
+// Sets used[i] for each argument i that the nodes of `roots` need. Leaves the other elements.
+// `used` must have an element for each argument. No argument may have been removed (kNoNode).
 void NoteNeededArgs(const FunctionGraph& body, const std::vector<NodeId>& roots,
                     std::vector<bool>& used);
 
-// Lets every node that reads or waits for argument i use argument firsts[i] instead. No argument
-// may have been removed (kNoNode).
+// Lets every node that reads or waits for argument i use argument firsts[i] instead, for each i
+// below firsts.size(). No argument may have been removed (kNoNode).
 void ReadFirstArgs(FunctionGraph& body, const std::vector<size_t>& firsts);
 
 }  // namespace tenon

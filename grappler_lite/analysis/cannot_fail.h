@@ -19,8 +19,9 @@ using InfoOf = absl::FunctionRef<const TensorInfo&(Output)>;
 using SameDim = absl::FunctionRef<bool(Output a, int i, Output b, int j)>;
 
 // Whether node n computes its outputs in every run in which its operands have the shapes and values
-// that `info` states. The answer is about n alone: the producers of the operands may fail.
-// Without `same_dim` no two unknown dimensions count as equal.
+// that `info` states. The answer is about n alone: the producers of the operands may fail. n must
+// have as many inputs as its OpDef says. Without `same_dim` no two unknown dimensions count as
+// equal.
 bool CannotFail(const Graph& g, NodeId n, InfoOf info);
 bool CannotFail(const Graph& g, NodeId n, InfoOf info, SameDim same_dim);
 

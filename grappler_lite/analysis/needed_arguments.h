@@ -23,9 +23,10 @@ namespace tenon {
 // that are read and for what they do besides. TensorFlow writes such nodes out before it looks what
 // a run needs. A call with the mark, which a pass makes of a branch, counts as a branch.
 //
-// A marked node needs all of its inputs all the same if one of its functions stays a call
-// (StaysCall), calls itself, cannot be made a FunctionGraph or does not fit the node, and from
-// kMostNodes nodes in the bodies on. So more may count as needed than a run computes, never less.
+// A marked node needs all of its inputs all the same if one of its functions is missing, stays a
+// call (StaysCall), calls itself, cannot be made a FunctionGraph or does not fit the node, and
+// where its bodies and those of the marked nodes before it have more than kMostNodes nodes. So more
+// may count as needed than a run computes, never less.
 // The set of needed inputs grows with each call of Need. Not thread-safe.
 class NeededArguments {
  public:

@@ -134,7 +134,7 @@ class Sweep {
   // known.
   bool SameShape(Output a, Output b) const;
   // Whether dimension i of a is known to equal dimension j of b in every run, known sizes included.
-  // Dimensions count from 0; false if there is none.
+  // Dimensions count from 0 and must not be negative; false for one behind the last.
   bool SameDim(Output a, int i, Output b, int j) const;
   // As EqualDims::ReshapeFits.
   std::optional<std::vector<Output>> ReshapeFits(NodeId n) const;

@@ -8,10 +8,11 @@
 
 namespace apu {
 
-// Read once from the variables `compute_us` (of each kernel), `copy_gbps` (of each copy, in 10^9
-// bytes a second), `jitter` (0 to 1: each time is longer or shorter by up to that part of it, by a
-// fixed series of numbers) and `devices` (how many there are, 1 to 16). A variable that is not set,
-// or that is no such number, changes nothing. Thread-safe.
+// Read once from the variables `compute_us` (of each kernel, 0 to 10^7), `copy_gbps` (of each copy,
+// in 10^9 bytes a second, 10^-6 to 10^6), `jitter` (0 to 1: each time is longer or shorter by up to
+// that part of it, by a fixed series of numbers) and `devices` (how many there are, 1 to 16; a
+// fraction is dropped). A variable that is not set, or that is no such number, changes nothing.
+// Thread-safe.
 class Pace {
  public:
   static const Pace& Get();

@@ -44,7 +44,9 @@ void BecomeChain(Sweep& s, NodeId n, std::span<const NodeId> ops, Output x);
 // Whether remapping may fuse n into the contraction or sum that gives n's data input 0, which n
 // must have: n costs nothing there, so that moving n would cost more.
 bool MayBeFused(const Graph& g, NodeId n);
-bool IsContraction(const Graph& g, NodeId n);  // or an op that remapping fuses behind one
+// Whether n's facts say Fuses::kContraction: a product, a convolution, or a sum or the like that
+// remapping fuses behind one; not an activation.
+bool IsContraction(const Graph& g, NodeId n);
 
 DataType TypeOf(const Graph& g, NodeId n);           // of output 0
 Sweep::Attrs TypeAttr(DataType type);                // T

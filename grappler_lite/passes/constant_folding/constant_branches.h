@@ -11,7 +11,8 @@ namespace tenon {
 // branch. "fold_while" turns a loop that never runs into an Identity (IdentityN) of its first
 // values. A loop that is marked to be written out (kWrittenOut) and is not preserved also stays if
 // one of its variables, other than the first, has these two properties: its first value comes from
-// a node that is neither fed nor a Const, and no node that a fetch needs reads its result.
+// a node that is neither fed nor a Const, and its result is read neither by a node that a fetch
+// needs nor by a preserved one.
 std::vector<RewriteInfo> ConstantBranches();
 
 // Applies the rewrites to all nodes that are neither fed nor marked to stay, fetched nodes among

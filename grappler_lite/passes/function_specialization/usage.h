@@ -24,7 +24,9 @@ class SiteUsage {
   // By result: whether something reads it. A result whose computation may fail counts as read if
   // the call computes unread results too. Of a loop: by variable.
   std::vector<bool> Results(const FunctionSite& site) const;
-  // By argument: whether the bodies need it for their effects and for these results. Not for loops.
+  // By argument: whether the bodies need it for their effects and for these results. Also true of
+  // an argument that the node computes though nothing reads it (ComputesUnreadArg), if it comes
+  // from an unfed node for which IsAwaitedByValueOnly is true. Not for loops.
   std::vector<bool> Args(const FunctionSite& site, const std::vector<bool>& results) const;
   // Whether the node computes argument i though nothing reads it. A node that is written out
   // computes none, with one exception: a loop waits for its first variable in every pass.

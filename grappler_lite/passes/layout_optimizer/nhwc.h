@@ -14,7 +14,7 @@ namespace tenon {
 // NCHW is dimension kToNchw[i] of NHWC.
 inline constexpr std::array<int64_t, 4> kToNhwc = {0, 2, 3, 1}, kToNchw = {0, 3, 1, 2};
 
-// Whether n runs on a CPU (or has no device) and has data_format "NCHW".
+// Whether n has data_format "NCHW", and a device string that is empty or has "CPU" in it.
 bool IsNchwOnCpu(const Graph& g, NodeId n);
 // The NHWC tensor of which `o` is the Transpose to NCHW, where that Transpose is on n's device.
 // Else an Output of kNoNode.

@@ -24,12 +24,13 @@ bool RemoveDeadBranches(PassContext& context);
 // Moves a node before its loop if two things hold. The node reads loop constants alone: each
 // iteration computes the same value. The node cannot fail: it now runs even if the loop has no
 // iteration. A node with control inputs stays, as does one that a Merge, NextIteration or Exit
-// uses. INVALID_ARGUMENT for a cycle outside of loops; any other error is one of making a node.
+// uses; so do preserved and stateful nodes, Identities, and nodes that have not just one output.
+// INVALID_ARGUMENT for a cycle outside of loops; any other error is one of making a node.
 // After an error the pipeline restores the graph.
 absl::StatusOr<bool> HoistInvariants(PassContext& context);
 
-// Turns pushes into Identities of the element, if the stack has no bound and its handle reaches
-// nothing but pushes and closes: no node pops.
+// Turns pushes into Identities of the element, if the stack is one of StackV2 without a bound, and
+// its handle reaches nothing but pushes and closes: no node pops.
 bool RemoveStackPushes(PassContext& context);
 
 }  // namespace tenon

@@ -31,15 +31,15 @@ bool FuseHashBuckets(Sweep& s, NodeId n);
 // TensorFlow, where that is two nodes less.
 bool FuseBatchMatMul(Sweep& s, NodeId n);
 
-// Conv2D with a constant filter of floats, Mul by a constant channel vector or number: n becomes
-// the contraction with a scaled filter.
+// Conv2D with a constant filter of floats, Mul by a constant channel vector or number: the
+// contraction gets a scaled filter and takes n over (TakeOver).
 bool FoldMul(Sweep& s, NodeId n);
 // Conv2D, perhaps with a constant bias, FusedBatchNorm in inference with constant statistics.
 bool FoldBatchNorm(Sweep& s, NodeId n);
 // FusedBatchNorm of floats in inference with constant statistics that it alone reads, which
-// FoldBatchNorm has left and whose one reader is no Relu: becomes Mul and Add of two vectors, for
-// TensorFlow, where that is a node less. Tenon's kernel of FusedBatchNorm passes over the tensor
-// once anyway.
+// FoldBatchNorm has left and which is not read by a Relu alone: becomes Mul and Add of two vectors,
+// for TensorFlow, where that is a node less. Tenon's kernel of FusedBatchNorm passes over the
+// tensor once anyway.
 bool ExpandBatchNorm(Sweep& s, NodeId n);
 // Pad, Conv2D with a constant filter: the convolution pads.
 bool FusePad(Sweep& s, NodeId n);

@@ -15,8 +15,9 @@ enum class Pin {
 
 enum class Numa {
   kOff,
-  // Where the machine has several nodes of memory, each thread stays on the cores of one node, the
-  // pool on as few nodes as it fits in. Who first touches memory decides in which node it lies: so
+  // Where the machine has several nodes of memory, each thread stays on the cores of one node. The
+  // nodes are filled one after the other, with a thread for each physical core; only then come the
+  // second threads of physical cores. Who first touches memory decides in which node it lies: so
   // the weights that a plan packs and the arenas of runs lie where the threads that use them are.
   kAuto,
 };
@@ -24,7 +25,7 @@ enum class Numa {
 struct Core {
   int number;   // as the system counts
   int node;     // of memory
-  int sibling;  // 0: the first thread of its physical core, 1: the second, …
+  int sibling;  // of the cores asked about, 0: the first of its physical core, 1: the second, …
 };
 
 // What the system tells of these cores, by falling use for a pool: the first threads of physical

@@ -17,7 +17,8 @@ namespace tenon::cpu {
 //
 // Returns when all calls have returned. Returns the error of the lowest tile that failed, whatever
 // the timing: all tiles below that one have run. Tiles above a failed tile may not have run. Passes
-// on what `body` throws, and throws RunEnded as Workers::ParallelFor does.
+// on what `body` throws. Throws RunEnded as Workers::ParallelFor does, but not for a single tile,
+// nor where args.workers has one thread.
 absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
                          absl::FunctionRef<absl::Status(int64_t tile, char* scratch)> body);
 // Returns the bytes of args.scratch that ForEachTile needs.

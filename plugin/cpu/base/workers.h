@@ -18,7 +18,8 @@ namespace tenon {
 // DenormalGuard for the same results; the executor's runs have one.
 //
 // Each thread that runs a graph (Runner) takes the place of one thread of the pool. So no more than
-// threads() threads compute at once, unless more than threads() graphs run at once.
+// threads() threads compute at once, but in two cases: more than threads() graphs run at once; or a
+// graph has just begun, and a thread of the pool is still at the work that it began before.
 //
 // Thread-safe. Loops of several callers, and loops inside of loops and tasks, share the threads. A
 // caller whose loop has no tile left waits only for the tiles that run.
@@ -44,11 +45,11 @@ class Workers {
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
   // items, except the last; a grain below 1 counts as 1. There are at most 64 ranges; n and `grain`
   // alone determine their bounds. One call in the calling thread gets [0, n) instead in two cases:
-  // if n <= grain, and if no thread of the pool may help (there is none, or as many graphs run as
-  // there are threads) while nothing may end the run (RunLimits). The result of `body` must
-  // therefore not depend on the split. Ranges may run at the same time and in any order. If no
-  // thread of the pool may help, or if 64 loops and crews are open, all ranges run in the calling
-  // thread.
+  // if n <= grain, and if no thread of the pool may help (there is none, or as many graphs run, or
+  // ran at once a moment ago, as there are threads) while nothing may end the run (RunLimits). The
+  // result of `body` must therefore not depend on the split. Ranges may run at the same time and in
+  // any order. If no thread of the pool may help, or if 64 loops and crews are open, all ranges run
+  // in the calling thread.
   //
   // Once the run on the calling thread is to end, no further range begins, and ParallelFor throws
   // RunEnded. A call with n <= grain does not look at this.
@@ -117,7 +118,8 @@ class Workers {
 
     // Works until `done` returns true: calls `help`, and while `help` has no work takes part in the
     // loops of other threads. Sleeps if nothing comes for some time: who makes `done` true must
-    // therefore call Workers::Call afterwards. For one thread at a time.
+    // therefore call Workers::Call afterwards. In a pool that was made for one thread it never
+    // sleeps, but calls `help` again and again. For one thread at a time.
     void Work(absl::FunctionRef<bool()> done);
 
    private:

@@ -15,7 +15,7 @@ using StagedTuple = std::vector<Tensor>;
 // the number of complete elements; `memory` limits the bytes of all components, also those of
 // elements that are not complete.
 struct StagingLimits {
-  int64_t capacity = 0, memory = 0;  // number of elements, bytes of all together
+  int64_t capacity = 0, memory = 0;  // number of elements, bytes (BytesOf) of all together
 
   // Reads attributes capacity and memory_limit. INVALID_ARGUMENT if one is missing.
   static absl::StatusOr<StagingLimits> Of(const Prepare& p);
@@ -29,7 +29,7 @@ struct StagingLimits {
   absl::Status Check(std::string_view name, int64_t bytes) const;
 };
 
-// Returns the bytes of the components that are initialized.
+// Returns the bytes of the components that are initialized, without the text of strings.
 int64_t BytesOf(const StagedTuple& tuple);
 // Returns the error of an area that has had no room for as long as the run may wait:
 // DEADLINE_EXCEEDED, with the area's name.

@@ -14,8 +14,8 @@ namespace tenon::cpu {
 
 // Returns the shapes of a Select node's condition, `then` and `else` for a BroadcastPlan. A vector
 // of conditions for whole rows becomes a column. INVALID_ARGUMENT unless `then` and `else` have
-// equal shapes, and the condition is a scalar, a vector of `then`'s first dimension, or of its
-// shape.
+// equal shapes, and the condition is a scalar, a vector as long as `then`'s first dimension, or a
+// tensor of `then`'s shape.
 absl::StatusOr<std::array<Shape, 3>> SelectShapes(const Prepare& p);
 
 }  // namespace tenon::cpu

@@ -160,10 +160,10 @@ TF_CAPI_EXPORT extern TF_GraphProperties* TF_NewGraphProperties(const TF_Grapple
 TF_CAPI_EXPORT extern void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties);
 
 // Infers the whole graph, in place of the results of an earlier call, which stay after an error.
-// With assume_valid_feeds a fed node has the shape that it declares, without it that shape is
-// unknown. With aggressive_shape_inference values of at most 17 elements are computed from known
-// values, and shapes that TensorFlow's profiles have noted at nodes count. The last two flags put
-// known values into the properties of inputs and of outputs.
+// With assume_valid_feeds a fed node has the shape that it declares; without it the shapes of all
+// fed nodes and of all placeholders are unknown. With aggressive_shape_inference values of at most
+// 17 elements are computed from known values, and shapes that TensorFlow's profiles have noted at
+// nodes count. The last two flags put known values into the properties of inputs and of outputs.
 TF_CAPI_EXPORT extern void TF_InferStatically(TF_GraphProperties* graph_properties,
                                               TF_Bool assume_valid_feeds,
                                               TF_Bool aggressive_shape_inference,
