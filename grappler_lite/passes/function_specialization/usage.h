@@ -22,7 +22,8 @@ class SiteUsage {
       : c_(context), g_(context.graph), fanouts_(fanouts), shapes_(shapes), rewritten_(rewritten) {}
 
   // By result: whether something reads it. A result whose computation may fail counts as read if
-  // the call computes unread results too. Of a loop: by variable.
+  // the call computes unread results too. All results of a preserved node count as read. Of a loop:
+  // by variable.
   std::vector<bool> Results(const FunctionSite& site) const;
   // By argument: whether the bodies need it for their effects and for these results. Also true of
   // an argument that the node computes though nothing reads it (ComputesUnreadArg), if it comes

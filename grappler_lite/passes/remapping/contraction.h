@@ -109,9 +109,9 @@ bool Fuse(Sweep& s, NodeId n, const Fusion& fusion);
 inline constexpr RewriteInfo kLiftStrides = {"lift_strides", Exactness::kToleranced};
 absl::StatusOr<bool> LiftStrides(PassContext& context);
 
-// Makes products of one tensor with several constants, such as an attention's query, key and value,
-// one node with an output for each product (projections.cc). Not for TensorFlow. Returns whether
-// the graph changed.
+// Makes products of one tensor with several outputs of nodes without inputs (constants), such as an
+// attention's query, key and value, one node with an output for each product (projections.cc). Not
+// for TensorFlow. Returns whether the graph changed.
 inline constexpr RewriteInfo kMergeProjections = {"merge_projections", Exactness::kExact};
 absl::StatusOr<bool> MergeProjections(PassContext& context);
 

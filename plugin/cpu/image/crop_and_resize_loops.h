@@ -25,6 +25,8 @@ struct Crop {
   }
 };
 
+// All return OUT_OF_RANGE for a box of an image whose number is not in [0, batch). RunCrop returns
+// INVALID_ARGUMENT for a box that is not finite.
 absl::Status RunCrop(const void* state, const StepArgs& args);
 
 absl::Status RunImageGradient(const void* state, const StepArgs& args);

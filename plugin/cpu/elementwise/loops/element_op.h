@@ -27,8 +27,11 @@ enum class ElementOp : uint8_t {
   kIsNan, kIsInf, kIsFinite, kLogicalNot, kInvert, kPopulationCount,
   // Two operands, in the order of the op's inputs: kSub is the first less the second, kDivNoNan the
   // first by the second, kPow the first to the power of the second, kAtan2 takes y and then x.
-  // kAtLeast is the first operand, or the second if that is greater. kAtMost is the first operand,
-  // or the second if that is less.
+  // kMaximum and kMinimum are NaN if an operand is NaN. kAtLeast is the first operand, or the
+  // second if that is greater. kAtMost is the first operand, or the second if that is less.
+  // Integers wrap around. A quotient or remainder of integers is 0 if the divisor is 0, an integer
+  // power is 1 if the exponent is negative, and a shift count outside of [0, bits) acts as the
+  // nearest inside: callers that want errors check before (ElementSpec::check).
   kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kAtLeast, kAtMost, kSquaredDifference, kDivNoNan, kMulNoNan, kPow, kAtan2,
   kFloorDiv, kFloorMod, kTruncateDiv, kTruncateMod, kXdivy, kXlogy, kXlog1py,
   kIgamma, kIgammaGradA, kRandomGammaGrad, kIgammac, kPolygamma, kZeta, kNextAfter,

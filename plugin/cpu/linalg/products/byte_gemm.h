@@ -38,7 +38,8 @@ struct ByteGemm {
   // `columns`. Reads no byte of `a` but those of its rows.
   void (*multiply)(int64_t k, const void* a, int64_t a_row, const void* panel, int64_t m, int n,
                    int32_t* c, int64_t c_row, bool add);
-  // Subtracts zero * column_sums[j] + zeros[j * step] * rest from n sums. Results wrap around.
+  // Subtracts zero * column_sums[j] + zeros[j * step] * rest from n sums. `step` is 0 or 1. Results
+  // wrap around.
   void (*correct)(int64_t n, int32_t zero, const int32_t* column_sums, const int32_t* zeros,
                   int64_t step, int32_t rest, int32_t* sums);
 };

@@ -52,8 +52,8 @@ absl::Status PrepareDepthwiseRows(Prepare& p, const ConvProblem& problem);
 // none that is fast; else the errors of Guarded().
 absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem);
 // For windows of any kind over an input that is not empty, computed in floats. UNIMPLEMENTED unless
-// the type is float, half or bfloat16. RESOURCE_EXHAUSTED if there is no memory for a packed
-// filter.
+// the type is float, half or bfloat16, or if the filter is empty. RESOURCE_EXHAUSTED if there is no
+// memory for a packed filter.
 absl::Status PrepareWindowConv(Prepare& p, const ConvProblem& problem);
 // For any real number type, with plain loops.
 absl::Status PrepareAnyConv(Prepare& p, const ConvProblem& problem);

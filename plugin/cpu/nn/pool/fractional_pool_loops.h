@@ -12,6 +12,7 @@
 
 namespace tenon::cpu {
 
+// With `deterministic` each run has the same cells, because the generator does not advance.
 struct FractionalPool {
   FractionalCells cells;
   DataType type = DataType::kFloat;
@@ -28,6 +29,8 @@ struct FractionalGrad {
   int gradient_input = 1;  // its boundaries are the next two inputs
 };
 
+// INVALID_ARGUMENT if a cell has no rows or no columns inside the input. Of a maximum also if an
+// element of orig_output (input 1) is neither NaN nor the largest value of its cell.
 absl::Status RunFractionalGrad(const void* state, const StepArgs& args);
 
 }  // namespace tenon::cpu

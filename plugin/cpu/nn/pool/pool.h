@@ -33,12 +33,12 @@ struct PoolOp {
 };
 
 // Reads the attributes and sizes of a pooling over a tensor of shape `input`. Returns the errors of
-// ReadWindowAttrs and MakeWindows. Besides, INVALID_ARGUMENT for a size or stride below 1, or a
-// padding that is not less than the window; INTERNAL if an input of sizes is not known;
-// UNIMPLEMENTED for a pooling over the batch, and for one over channels unless it is a maximum over
-// images with channels last, the window has one place, and window and stride of the channels are
-// equal and divide the channels. Over images, the channels' stride does not count if their window
-// is 1.
+// ReadWindowAttrs and MakeWindows. Besides, INVALID_ARGUMENT unless there are a size and a stride
+// of at least 1 for each dimension, and for a padding that is not less than the window; INTERNAL if
+// an input of sizes is not known; UNIMPLEMENTED for a pooling over the batch, and for one over
+// channels unless it is a maximum over images with channels last, the window has one place, and
+// window and stride of the channels are equal and divide the channels. Over images, the channels'
+// stride does not count if their window is 1.
 absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp& op);
 
 // Returns the value with which a maximum over space begins, for elements of this access: -infinity

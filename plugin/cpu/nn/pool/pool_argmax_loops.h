@@ -19,6 +19,9 @@ struct ArgmaxPool {
 
 absl::Status RunWithArgmax(const void* state, const StepArgs& args);
 
+// The gradients return INVALID_ARGUMENT if a position in argmax (input 2) is not one of the image,
+// or with from_batch of the batch.
+//
 // One thread, in the order of the outputs: overlapping windows may name one element, and sums in
 // the elements' own type depend on their order.
 absl::Status RunArgmaxGrad(const void* state, const StepArgs& args);
