@@ -126,10 +126,10 @@ class InferenceContext {
   // Shape algebra. Each returns what is known of the result. Errors are INVALID_ARGUMENT in
   // TensorFlow's words ("Shape must be rank 2 but is rank 1").
   // WithRank returns `s`, or `rank` unknown dimensions if the rank of `s` is unknown; it then
-  // refuses a `rank` above kMaxRank. WithRankAtLeast and WithRankAtMost return `s`, of unknown rank
-  // too. MergeDim returns the size that either knows. WithSize returns `size`, which must be known,
-  // and refuses a `dim` that is known to be another size. Broadcast follows NumPy's rules; the
-  // result is of unknown rank if either input is.
+  // refuses a `rank` above kMaxRank, and leaves `s` unknown for a negative one. WithRankAtLeast and
+  // WithRankAtMost return `s`, of unknown rank too. MergeDim returns the size that either knows.
+  // WithSize returns `size`, which must be known, and refuses a `dim` that is known to be another
+  // size. Broadcast follows NumPy's rules; the result is of unknown rank if either input is.
   absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(const PartialShape& s, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(const PartialShape& s, int rank) const;
