@@ -125,7 +125,8 @@ typedef struct TP_OptimizerRegistrationParams {
 void TF_InitGraph(TP_OptimizerRegistrationParams* params, TF_Status* status);
 
 // The functions below are for optimize_func: an item, and properties made from it, must not be used
-// after the call that got the item. Several threads may read one item.
+// after the call that got the item. Several threads may read one item. Those with a status set
+// TF_INVALID_ARGUMENT for a NULL argument, unless it is an array of which no element is asked for.
 
 // The sizes for TF_GetNodesToPreserveList: the number of names, and the bytes of all names
 // together.
