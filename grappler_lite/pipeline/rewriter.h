@@ -147,7 +147,7 @@ class Sweep {
   // nothing.
   bool IsSplat(Output o, double v) const;
   // The common value of all elements of such a constant; nullopt where elements differ or the
-  // constant is empty.
+  // constant is empty. A single NaN gives NaN, several give nullopt.
   std::optional<double> SplatOf(Output o) const;
   // As SplatOf, with one more fact: whether the elements have the same bits. Zeros of both signs
   // have one value but different bits.
