@@ -45,6 +45,9 @@ class Device {
   virtual std::string_view kind() const { return plugin().empty() ? "built_in" : "pluggable"; }
   // Whether kernels queue work on a stream. A device without streams has null ones; its tensors
   // are objects of its own (plugin/pjrt/opaque_memory.h) that nobody may view in another shape.
+  // Unless compiles(), its methods below queue nothing: a copy is complete when its call returns,
+  // and checks neither types nor sizes; an event is complete at once; StreamWaitsForStream does
+  // nothing; HostCallback calls `callback` before it returns the status of `callback`.
   virtual bool has_streams() const { return true; }
 
   // --- The methods below are for devices other than the host. Errors of a plug-in's callback carry
@@ -91,7 +94,9 @@ class Device {
   // Completes `event` when the work that is queued on `stream` now is done.
   virtual absl::Status RecordEvent(StreamHandle stream, EventHandle event) = 0;
   // Blocks the calling thread until the event is complete. INTERNAL if the device reports an error
-  // or an unknown state for the event; DEADLINE_EXCEEDED after `timeout_s` seconds.
+  // or an unknown state for the event; DEADLINE_EXCEEDED after `timeout_s` seconds; the status of
+  // RunLimits::Check (plugin/kernels/run_limits.h) when the limits of the thread's run end the
+  // wait.
   virtual absl::Status BlockUntilComplete(EventHandle event, double timeout_s) = 0;
   // Blocks the calling thread until all queued work of the device is done.
   virtual absl::Status SynchronizeAllActivity() = 0;

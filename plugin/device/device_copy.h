@@ -11,7 +11,8 @@ namespace tenon {
 inline constexpr double kCopyTimeoutSeconds = 60;
 
 // A tensor of like's type and shape in the memory of `device`, with undefined contents. A null
-// `device` is the host. Errors are those of Tensor::Allocate or Device::Allocate.
+// `device` is the host. In the memory of a device the elements must be memcpyable (IsMemcpyable),
+// which is not checked. Errors are those of Tensor::Allocate or Device::Allocate.
 absl::StatusOr<Tensor> AllocateLike(const Tensor& like, Device* device);
 
 // Copies a host tensor into new memory of `device`, after all work that is queued on the compute

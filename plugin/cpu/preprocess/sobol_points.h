@@ -8,7 +8,8 @@ namespace tenon::cpu {
 constexpr int64_t kMostSobolDimensions = 3667;  // the table of primitive polynomials has no more
 
 // Writes `points` points of `dimensions` coordinates in [0, 1), after `skipped` points that are
-// left out. The origin is no point of the sequence, as in TensorFlow.
+// left out. A coordinate that is nearly 1 is rounded to 1: a float from about point 2^24 on. The
+// origin is no point of the sequence, as in TensorFlow.
 struct SobolPoints {
   int64_t dimensions, points, skipped;  // 1 to kMostSobolDimensions, at least 0, at least 0
   void Write(float* out) const;

@@ -52,8 +52,8 @@ inline int32_t TruncateToInt32(float x) {
                                       : std::numeric_limits<int32_t>::min();
 }
 
-// If min == max, all functions below turn each finite x into the lowest integer, and each integer
-// into min.
+// If min and max are finite and equal, all functions below turn each finite x into the lowest
+// integer, and each integer into min.
 
 // --- One value in double precision.
 

@@ -14,9 +14,9 @@ class Prepare;  // plugin/kernels/kernel.h
 namespace tenon::cpu {
 
 // Returns one flag per dimension of input 0: whether input 1, the axes, lists the dimension. A
-// negative axis counts from the last dimension. INVALID_ARGUMENT for an axis out of range or listed
-// twice, and for axes that are no scalar or vector of signed integers; INTERNAL if the value of
-// input 1 is not known.
+// negative axis counts from the last dimension. The axes may have any shape. INVALID_ARGUMENT for
+// an axis out of range or listed twice, and for axes that are not of type int32 or int64; INTERNAL
+// if the value of input 1 is not known.
 absl::StatusOr<std::vector<bool>> ReadReducedAxes(const Prepare& p);
 // Returns `in` without the reduced dimensions or, if `keep_dims`, with size 1 for each reduced
 // dimension.

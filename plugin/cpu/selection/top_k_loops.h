@@ -12,14 +12,18 @@
 namespace tenon::cpu {
 
 struct TopKState {
-  ElementCopy copy;
+  ElementCopy copy;  // TopK's
   DataType type;
+  // k, in TopK: how many elements of a row to give, 0 to columns. In NthElement: the place of the
+  // element to give among those of the row in ascending order, 0 to columns - 1.
   int64_t rows = 1, columns = 0, k = 0;
   DataType index_type = DataType::kInt32;  // TopKV2's
 };
 
 // Returns the run function for elements of type `type`: of TopK, or of NthElement if `nth`. Null
-// for types without an order. The state is a TopKState.
+// for types without an order. The state is a TopKState. NaN counts as larger than all numbers, but
+// with k == 1 TopK passes over it as TensorFlow does. TopK gives the larger element first, and of
+// equal elements the one that stands first in the row.
 RunFn FindTopK(DataType type, bool nth);
 
 // Returns the bytes of scratch memory that the run function needs.

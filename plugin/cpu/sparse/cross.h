@@ -40,7 +40,8 @@ struct CrossSizes {
   int64_t most = 0;  // the most combinations of one row
   int64_t total() const { return starts.back(); }
 };
-// Counts the combinations of rows [0, rows). A row in which a column has no value has none.
+// Counts the combinations of rows [0, rows). A row in which a column has no value has none. Without
+// columns each row has one combination, of no values.
 // RESOURCE_EXHAUSTED if all combinations, of 24 bytes each, exceed CheckStringBytes.
 absl::StatusOr<CrossSizes> CountCrosses(const std::vector<CrossColumn>& columns, int64_t rows);
 

@@ -16,6 +16,8 @@ struct DenseProduct : NodeFacts {
   bool transpose_output = false, conjugate_output = false;
 };
 
+// Sets output 0 to the product of the sparse matrix in input 0 and the dense tensor in input 1, or
+// of each two matrices of their batches. INVALID_ARGUMENT if types or shapes do not fit.
 absl::Status RunDenseProduct(const void* state, const StepArgs& args);
 
 // The state of RunSparseProduct.
@@ -25,6 +27,9 @@ struct SparseProduct : NodeFacts {
   DataType type = DataType::kInvalid;
 };
 
+// Sets output 0 to the product, a sparse matrix, of those in inputs 0 and 1, or of each two
+// matrices of their batches. The entries of a row have ascending columns; a sum that is 0 is an
+// entry too. INVALID_ARGUMENT if types or shapes do not fit.
 absl::Status RunSparseProduct(const void* state, const StepArgs& args);
 
 }  // namespace tenon::cpu

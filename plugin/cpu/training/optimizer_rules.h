@@ -29,9 +29,9 @@ enum class HyperName : uint8_t {
   kMomentum,
   kRho,
   kSignDecay,
-  kCount,
+  kCount,  // the number of names; no name itself
 };
-// Returns the input's name in OpDefs, e.g. "beta1_power".
+// Returns the input's name in OpDefs, e.g. "beta1_power". `name` must not be kCount.
 std::string_view NameOf(HyperName name);
 
 // The hyperparameters of one update. A scalar that the op does not have is 0. The flags are the

@@ -11,13 +11,15 @@ struct TF_ShapeInferenceContext {
   tenon::InferenceContext* context = nullptr;
 };
 
-// A shape. A handle of TF_NewShapeHandle is a shape of unknown rank. The plug-in deletes it.
+// A shape. A handle of TF_NewShapeHandle is a shape of unknown rank. The plug-in deletes its
+// handles.
 struct TF_ShapeHandle {
   using Pool = tenon::Handles<TF_ShapeHandle>;
   tenon::PartialShape shape;
 };
 
-// A dimension. A new handle is a dimension of unknown size. The plug-in deletes it.
+// A dimension. A new handle is a dimension of unknown size. The plug-in deletes its
+// handles.
 struct TF_DimensionHandle {
   using Pool = tenon::Handles<TF_DimensionHandle>;
   int64_t size = tenon::kUnknownDim;

@@ -78,7 +78,7 @@ struct RowScale {
 
   // Returns the quantization of values in [min, max], widened to hold 0. If float cannot divide by
   // the range's width (0, for example), all finite values become 0: scale 1, inverse 0, zero point
-  // 0.
+  // 0. An infinite width gives an infinite scale and inverse 0.
   static RowScale OfRange(float min, float max);
   int8_t operator()(float x) const {
     return static_cast<int8_t>(AffineQuantize(x, inverse, zero, {-128, 127}));

@@ -111,7 +111,7 @@ struct TF_OpKernelContext {
   std::atomic<bool> failed{false};
   std::atomic<bool> abandoned{false};  // the host gave up the call, or `ended`
   std::atomic<bool> ended{false};      // strict mode only: the call is over, its use is a violation
-  std::atomic<bool> locked{false};     // one of lock_holders has locked variables in this call
+  std::atomic<bool> locked{false};     // one of lock_holders was given out in this call
   std::atomic<int64_t> deferred{0};    // pieces of work that go on after compute_func
   absl::Mutex mutex;
   absl::Status status ABSL_GUARDED_BY(mutex);  // the first failure
@@ -148,8 +148,8 @@ struct TF_OpKernelContext {
 
 namespace tenon {
 
-// Returns FAILED_PRECONDITION for a call for which the host no longer waits: its device may be
-// gone.
+// Returns FAILED_PRECONDITION for a call that is `abandoned`: its device may be gone. Without
+// strict mode a call that has ended as usual gives OK.
 inline absl::Status CheckDeviceIsThere(const TF_OpKernelContext& context) {
   if (!context.abandoned) [[likely]]
     return absl::OkStatus();

@@ -47,8 +47,8 @@ struct MemoryTypes {
   absl::InlinedVector<bool, 8> input_on_host;
   absl::InlinedVector<bool, 8> output_on_host;
 };
-// INVALID_ARGUMENT for a HostMemory argument that the OpDef lacks. The attributes' indices that are
-// out of range are ignored.
+// INVALID_ARGUMENT for a HostMemory argument that the OpDef lacks. Other errors are those of
+// InputRange and OutputRange. The attributes' indices that are out of range are ignored.
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node);
 
 // A context for calls of any kernels, one call at a time. A caller uses one context for many calls,
@@ -89,9 +89,10 @@ class PluginKernel {
 
   // Queues the computation (device) or runs it (host). Thread-safe, with a context for each thread.
   // Waits for an asynchronous kernel and for deferred work. Errors:
-  //   the first failure: one that the kernel reported, where UNAVAILABLE becomes INTERNAL; INTERNAL
-  //   for an exception; DEADLINE_EXCEEDED if the callback or the deferred work takes longer than
-  //   timeout_s. A synchronous compute_func has no limit;
+  //   the first failure: one that the kernel reported, where UNAVAILABLE becomes INTERNAL unless
+  //   the wait for the kernel then ends without success; INTERNAL for an exception;
+  //   DEADLINE_EXCEEDED if the callback or the deferred work takes longer than timeout_s. A
+  //   synchronous compute_func has no limit;
   //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure;
   //   INTERNAL, a fault of the plug-in (IsPluginFault), for an output without a PJRT buffer on a
   //   device without streams.

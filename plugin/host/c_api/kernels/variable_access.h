@@ -49,7 +49,7 @@ class VariableHold {
 
 // Moves the value of a variable that the call holds into the memory of the device `memory`, and
 // returns the value. Without a value the error is FAILED_PRECONDITION for a reference and NOT_FOUND
-// for a resource.
+// for a resource. Other errors are those of CopyAcross, which moves the value.
 absl::StatusOr<Tensor> HeldValue(TF_OpKernelContext* ctx, int input, Variable* variable,
                                  Device* memory);
 
@@ -63,7 +63,8 @@ absl::StatusOr<Tensor> WritableValue(TF_OpKernelContext* ctx, int input, Variabl
 
 // Returns a copy of `value` in the memory of `memory`, made by `copy`. The host copies itself where
 // that is possible: values that are no plain bytes, and host memory if `copy` is null.
-// INVALID_ARGUMENT if a device's value must be copied and `copy` is null. Returns the call's first
+// INVALID_ARGUMENT if a device's value must be copied and `copy` is null. Otherwise errors are
+// those of Tensor::Copy for a copy by the host, else those of AllocateLike and the call's first
 // error, even one from before the copy.
 absl::StatusOr<Tensor> CopyByPlugin(TF_OpKernelContext* ctx, const Tensor& value, Device* memory,
                                     CopyFn copy);
