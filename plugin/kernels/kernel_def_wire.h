@@ -11,13 +11,15 @@
 
 namespace tenon {
 
-// Functions of kernels have no place in the bytes. The pointers in `kernels` must not be null.
+// The bytes hold op, device type, constraints, host memory arguments, label and priority; nothing
+// else of a kernel has a place in them. The pointers in `kernels` must not be null.
 std::string KernelDefToWire(const KernelDef& kernel);
 std::string KernelListToWire(absl::Span<const std::shared_ptr<const KernelDef>> kernels);
 
-// Parses a KernelDef; the result has no functions. INVALID_ARGUMENT "Error parsing serialized
-// KernelDef." if the bytes are no KernelDef, UNIMPLEMENTED for a constraint whose values are no
-// list of types; a constraint without values is read as one with an empty list.
+// Parses a KernelDef; what the bytes do not hold has its default in the result. INVALID_ARGUMENT
+// "Error parsing serialized KernelDef." if the bytes are no KernelDef, UNIMPLEMENTED for a
+// constraint whose values are no list of types; a constraint without values is read as one with an
+// empty list.
 absl::StatusOr<KernelDef> KernelDefFromWire(std::string_view wire);
 
 }  // namespace tenon

@@ -73,6 +73,8 @@ class KernelRegistry {
  public:
   static KernelRegistry& Global();
 
+  // `kernel` must not be null. Checks nothing: of two equal registrations of one plug-in Find
+  // cannot choose.
   void Register(std::shared_ptr<const KernelDef> kernel);
   // Removes every kernel of this plug-in; none if `plugin` is empty. A kernel that is in use stays
   // alive through its shared_ptr. Returns whether one is in use.
@@ -129,7 +131,7 @@ class KernelRegistry {
   // All kernels, or the kernels of `op` if it is not empty, in order of op, device type and
   // registration.
   std::vector<std::shared_ptr<const KernelDef>> List(std::string_view op = {}) const;
-  // The kernels of one plug-in, in the same order.
+  // The kernels of one plug-in, in the same order. `plugin` must not be empty.
   std::vector<std::shared_ptr<const KernelDef>> ListOf(std::string_view plugin) const;
 
  private:

@@ -7,7 +7,8 @@ namespace tenon {
 
 using LogListener = void (*)(const char* text);
 
-// Adds a listener, which stays. A listener that is added twice hears each text twice.
+// Adds a listener, which must not be null and stays. A listener that is added twice hears each text
+// twice.
 void AddLogListener(LogListener listener);
 
 // Calls all listeners with the text, in the order in which they were added, on this thread. Returns

@@ -57,7 +57,8 @@ T* ObjectAs(Object* object) {
 // name.
 class ResourceManager {
  public:
-  // The resource of kind T::kKind, of this container and name. If there is none, `make` makes it,
+  // The resource of kind T::kKind, of this container and name; here "" and "localhost" are two
+  // containers. If there is none, `make` makes it,
   // under the manager's lock: `make` must not call the manager. If `make` returns null, so does
   // this function, and nothing is kept.
   template <typename T>

@@ -63,7 +63,7 @@ class RunEnded : public std::exception {
 
 // Counts this thread in `threads`, the number of threads that compute. Takes it out of the number
 // that it was counted in before. Null: it is then counted nowhere. `threads` must live until the
-// thread's next call.
+// thread's next call of this function.
 void CountComputing(std::atomic<int>* threads);
 
 // The thread waits, and is not counted among those that compute, for the life of the object. Create

@@ -46,7 +46,8 @@ class NextPluggablePlatform {
   const std::string& no_client() const { return no_client_; }
 
   // Calls TFNPD_GetDeviceCount. Returns 0 if there is no client, or if the function is missing,
-  // fails, or answers a number that is negative or above 1024; `why` then gets the reason.
+  // fails, or answers a number that is negative or above 1024; `why`, which must not be null, then
+  // gets the reason. Else `why` stays as it is.
   int DeviceCount(std::string* why) const;
   // Calls TFNPD_InitPluginInternalDeviceStates, if the plug-in has it.
   absl::Status InitDeviceStates() const;

@@ -6,8 +6,8 @@
 // `allocate`; its `deallocate` comes later, at the earliest when the compute stream has passed the
 // point at which the last reference went. Events are pooled: an event is recorded again only after
 // it was seen complete. Callbacks that queue work on a stream or ask for its status are serialised
-// per stream, as the C header promises plug-ins. Waits for a stream are not, nor are the kernels
-// that use the compute stream.
+// per stream, as the C header promises plug-ins. Callbacks that block the host until work is done
+// are not serialised, nor are the kernels that use the compute stream.
 #pragma once
 
 #include <memory>

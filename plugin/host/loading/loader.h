@@ -38,7 +38,7 @@ std::string_view DeviceKindName(DeviceKind kind);
 
 // What TFNPD_InitPlugin says.
 struct NextPluggableFacts {
-  std::string device_type;
+  std::string device_type;          // PluginOptions::device_type instead, if that is set
   std::string compilation_device;   // XLA's name of the compiler device: "XLA_GPU_JIT"
   int priority = 0;                 // of the device type
   bool is_pluggable = false;        // it copies within a device by a function of its own
@@ -87,10 +87,11 @@ struct PluginOptions {
 // The registrations of the plug-in are staged, and published one after the other at the end: a
 // plug-in that fails leaves nothing registered, but a library that was opened stays mapped. A path
 // that was loaded before, by its canonical form or another name of the same file, gives
-// PluginInfo::status if that is an error, else the info of then; `options` count at the first load
-// only. After NOT_FOUND, also the plug-in's own, the next call loads again. A load or unload of the
-// same plug-in on another thread is waited for. Two plug-ins that load each other may be loaded on
-// two threads at once: one of the loads within loads then fails.
+// PluginInfo::status if that is an error, else the info of the first load, with what is known since
+// of the plug-in's devices; `options` count at the first load only. After NOT_FOUND, also the
+// plug-in's own, the next call loads again. A load or unload of the same plug-in on another thread
+// is waited for. Two plug-ins that load each other may be loaded on two threads at once: one of the
+// loads within loads then fails.
 //
 // Errors start with "plug-in PATH: " and say what failed:
 //   NOT_FOUND, with the system loader's text, for a file that cannot be opened.

@@ -25,7 +25,7 @@ namespace tenon {
 //   NOT_FOUND: the path is empty, or the system's loader cannot open the file, for whatever reason.
 //   The message has the loader's text. If a needed library is nowhere, it also says which library
 //   needs that one.
-//   INTERNAL: a constructor threw an exception.
+// A constructor that throws an exception ends the process.
 absl::Status OpenPluginLibrary(PluginLedger& ledger);
 
 // Closes `ledger.library`. The system then runs the library's destructors and unmaps it, unless the

@@ -36,9 +36,9 @@ class ProfilerSession {
   void Start();
   // Calls `stop` of each, then collect_data_xspace of those that have stopped. Returns one profile
   // for each profiler, in the order of the constructor. A wrong answer of a plug-in (garbage, wrong
-  // sizes, more than 256 MiB) makes only the status of its own profile an error. A write of a
-  // plug-in beyond the memory page in which the size that it announced ends is a memory fault. Call
-  // it once, after Start.
+  // sizes, more than 256 MiB or 2^22 messages) makes only the status of its own profile an error,
+  // DATA_LOSS. A write of a plug-in beyond the memory page in which the size that it announced ends
+  // is a memory fault. Call it once, after Start.
   std::vector<PluginProfile> Finish();
 
  private:

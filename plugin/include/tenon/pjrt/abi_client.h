@@ -28,14 +28,15 @@ struct SerializedExecutable;
 struct ExecuteContext;
 struct NotDeclared;
 
-// What a table's minor version must be within; the functions that it has decide, not the number.
+// The major version that a table must have. The minor version is that of the structs declared here:
+// a host does not compare it, and asks which functions a table has instead.
 inline constexpr int kMajorVersion = 0;
-inline constexpr int kMinorVersion = 90;  // whose structs are declared here
+inline constexpr int kMinorVersion = 90;
 
 // One of a list that ends with a null `next`. A plug-in's list may be a loop.
 struct Extension {
   size_t struct_size;
-  int type;  // ExtensionName (api.h)
+  int type;  // plugin/pjrt/api.cc has the names, in the order of the numbers
   Extension* next;
 };
 

@@ -1,7 +1,8 @@
 // Files, time, threads and shared libraries, for plug-ins that want the host's. Callable from any
 // thread; one file handle or list is for one thread at a time. An error of the system sets the
 // status that TF_SetStatusFromIOError makes of it, with the path as context. Paths are those of the
-// local file system.
+// local file system. A function with a status sets TF_INVALID_ARGUMENT, and does nothing else, for
+// a NULL pointer where no comment allows NULL.
 #ifndef TENSORFLOW_C_ENV_H_
 #define TENSORFLOW_C_ENV_H_
 
@@ -43,7 +44,8 @@ TF_CAPI_EXPORT extern void TF_DeleteDir(const char* dirname, TF_Status* status);
 TF_CAPI_EXPORT extern void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
                                                 int64_t* undeleted_dir_count, TF_Status* status);
 
-// Fills in `stats` for a file or directory; *stats is left alone on an error.
+// Fills in `stats` for a file or directory; follows symbolic links; *stats is left alone on an
+// error.
 TF_CAPI_EXPORT extern void TF_FileStat(const char* filename, TF_FileStatistics* stats,
                                        TF_Status* status);
 
@@ -62,7 +64,7 @@ TF_CAPI_EXPORT extern void TF_SyncWritableFile(TF_WritableFileHandle* handle, TF
 TF_CAPI_EXPORT extern void TF_FlushWritableFile(TF_WritableFileHandle* handle, TF_Status* status);
 
 // Appends `length` bytes to a buffer of the host, which may hand bytes to the system at any time.
-// After an error a part of the bytes may be written.
+// After an error a part of the bytes may be written. `data` may be NULL if `length` is 0.
 TF_CAPI_EXPORT extern void TF_AppendWritableFile(TF_WritableFileHandle* handle, const char* data,
                                                  size_t length, TF_Status* status);
 
@@ -77,7 +79,8 @@ TF_CAPI_EXPORT extern bool TF_StringStreamNext(TF_StringStream* list, const char
 TF_CAPI_EXPORT extern void TF_StringStreamDone(TF_StringStream* list);
 
 // A new list of the names (not paths) of a directory's entries, "." and ".." left out, in no
-// particular order. On an error the list is empty, not NULL. The caller frees it in either case.
+// particular order. On an error of the system the list is empty, not NULL. The caller frees it in
+// either case. NULL if `filename` is NULL or memory is short.
 TF_CAPI_EXPORT extern TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status);
 
 // A new list of the directories for temporary files that exist, best first: those of the
@@ -100,7 +103,8 @@ TF_CAPI_EXPORT extern uint64_t TF_NowSeconds(void);
 // Sets stack_size 0, guard_size 0, numa_node -1.
 TF_CAPI_EXPORT extern void TF_DefaultThreadOptions(TF_ThreadOptions* options);
 
-// Runs work_func(param) on a new thread. NULL, and no call, if the system gives no thread.
+// Runs work_func(param) on a new thread. NULL, and no call, if the system gives no thread or
+// work_func is NULL.
 // `options` may be NULL for the defaults. The thread is named by the first 15 bytes of
 // `thread_name`, which may be NULL. End the handle with TF_JoinThread.
 TF_CAPI_EXPORT extern TF_Thread* TF_StartThread(const TF_ThreadOptions* options,

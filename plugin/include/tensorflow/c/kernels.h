@@ -72,6 +72,8 @@ TF_CAPI_EXPORT extern TF_KernelBuilder* TF_NewAsyncKernelBuilder(
 // Adds a constraint: the kernel serves only nodes of which the attribute `attr_name` has this type.
 // All constraints must hold. TF_UNIMPLEMENTED, and no constraint, for a type that cannot be one:
 // 8- and 4-bit floats, 4- and 2-bit integers, reference types and numbers that are no type.
+// TF_INVALID_ARGUMENT for a NULL builder, TF_FAILED_PRECONDITION for one that is registered
+// already. For such a builder the next three functions do nothing.
 TF_CAPI_EXPORT extern void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder* kernel_builder,
                                                            const char* attr_name, TF_DataType type,
                                                            TF_Status* status);
@@ -126,8 +128,9 @@ TF_CAPI_EXPORT extern int TF_NumOutputs(TF_OpKernelContext* ctx);
 // Sets *tensor to a new handle on input `i`, which the caller deletes. For an absent input sets
 // *tensor to NULL and leaves `status` alone. For a reference the handle is on the variable's value.
 // The kernel must not write to an input. *tensor is left alone on an error: TF_OUT_OF_RANGE if
-// there is no input `i`, TF_FAILED_PRECONDITION if the input has no value, TF_DEADLINE_EXCEEDED if
-// another kernel holds the variable of a reference for a minute.
+// there is no input `i`, TF_INVALID_ARGUMENT if `tensor` is NULL, TF_FAILED_PRECONDITION if the
+// input has no value, TF_DEADLINE_EXCEEDED if another kernel holds the variable of a reference for
+// a minute.
 TF_CAPI_EXPORT extern void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
                                        TF_Status* status);
 
@@ -305,7 +308,9 @@ TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrStringList(
     int max_values, void* storage, size_t storage_size, TF_Status* status);
 
 // Sets the first `max_values` elements of `vals`, or fewer if the list is shorter, to new tensors,
-// which the caller deletes. Errors as for strings; nothing is written then.
+// which the caller deletes. TF_NOT_FOUND if there is no attribute `attr_name`, TF_INVALID_ARGUMENT
+// if it is no list of tensors, TF_UNIMPLEMENTED for resources and variants. An error writes
+// nothing.
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrTensorList(TF_OpKernelConstruction* ctx,
                                                                      const char* attr_name,
                                                                      TF_Tensor** vals,
@@ -330,7 +335,8 @@ TF_CAPI_EXPORT extern TF_StringView TF_OpKernelConstruction_GetName(TF_OpKernelC
 //
 // The caller deletes the returned handle, and may do so before the work that it has enqueued on the
 // stream of TF_GetStream is done. On an error the result is NULL: TF_RESOURCE_EXHAUSTED when memory
-// is short, TF_INVALID_ARGUMENT for negative dimensions.
+// is short, TF_INVALID_ARGUMENT for negative dimensions, TF_FAILED_PRECONDITION for device memory
+// in a call for which the host no longer waits.
 
 // Allocates output `index`, with undefined contents, in host memory if TF_IsHostMemoryOutput or for
 // a variant, else in the memory of the kernel's device. The type is the declared one of the output,

@@ -133,26 +133,28 @@ TF_CAPI_EXPORT extern void TF_CoordinationServiceDeleteKeyValue(const char* key,
 // code runs, also in TF_InitKernel. Clients and returned buffers stay owned by the host.
 
 // Makes the client of the device type, by the `num_options` options. The status is the second
-// argument here. TF_NOT_FOUND for a type that nobody has brought; TF_FAILED_PRECONDITION if there
-// is a client of which buffers or programs are in use; else the error of PJRT_Client_Create.
+// argument here. TF_NOT_FOUND for a type that nobody has brought; TF_INVALID_ARGUMENT for options
+// that cannot be read; TF_FAILED_PRECONDITION if there is a client of which buffers or programs are
+// in use; else the error of PJRT_Client_Create.
 TF_CAPI_EXPORT extern void TF_CreateAndSetPjRtCApiClient(const char* device_type, TF_Status* status,
                                                          PJRT_NamedValue* create_options,
                                                          int num_options);
 
 // Drops the client of the device type: TF_GetPjRtCClient then reports an error. The client ends
-// with its last buffer. TF_NOT_FOUND if there is none.
+// with its last buffer or program. TF_NOT_FOUND if there is none.
 TF_CAPI_EXPORT extern void TF_ResetPjRtCClient(const char* device_type, TF_Status* status);
 
 // The client of the device type; NULL and TF_NOT_FOUND if there is none.
 TF_CAPI_EXPORT extern PJRT_Client* TF_GetPjRtCClient(const char* device_type, TF_Status* status);
 
 // The buffer behind a tensor of such a device, valid as long as the tensor and until another is
-// set. NULL and TF_INTERNAL for a tensor without one, and for a tensor in memory.
+// set. NULL and TF_INTERNAL for a tensor without one, for a tensor in memory and for NULL.
 TF_CAPI_EXPORT extern PJRT_Buffer* TF_GetPjRtCBuffer(TF_Tensor* c_tensor, TF_Status* status);
 
 // Makes `c_buffer` the buffer behind the tensor, in the place of one that is there. The host then
-// owns `c_buffer`, which is of the device type's client; on an error it does not. TF_INTERNAL for a
-// tensor in memory, TF_NOT_FOUND without a client, TF_INVALID_ARGUMENT for NULL.
+// owns `c_buffer`, which is of the device type's client; on an error it does not. TF_INTERNAL if
+// the tensor is NULL or in memory, TF_NOT_FOUND without a client, TF_INVALID_ARGUMENT if `c_buffer`
+// is NULL.
 TF_CAPI_EXPORT extern void TF_CreatePjRtBuffer(TF_Tensor* c_tensor, PJRT_Buffer* c_buffer,
                                                const char* device_type, TF_Status* status);
 
