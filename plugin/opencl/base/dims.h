@@ -11,7 +11,8 @@ using Dims = std::vector<int64_t>;
 
 int64_t Count(const Dims& dims);  // 1 for a scalar
 // The same for sizes that values of tensors tell, with a sum and a product of two. These three
-// throw INVALID_ARGUMENT where the result is beyond 63 bits. Count does not look.
+// throw INVALID_ARGUMENT where the result is beyond 63 bits, CheckedCount also where the product of
+// the first sizes is and a size behind them is 0. Count does not look.
 int64_t CheckedCount(const Dims& dims);
 int64_t Plus(int64_t a, int64_t b);
 int64_t Times(int64_t a, int64_t b);
@@ -27,8 +28,8 @@ struct Loop {
   std::vector<Dims> strides;
 
   int64_t count() const { return Count(dims); }
-  // Merges neighbours that every operand crosses as one dimension, and drops dimensions of 1. No
-  // dimension may be left.
+  // Merges neighbours that every operand crosses as one dimension, and drops dimensions of 1: all
+  // dimensions may go.
   void Collapse();
 };
 

@@ -41,7 +41,8 @@ class Launch {
   // of 64 if `wide`.
   Launch& Positions(const Loop& loop, bool wide);
 
-  // Work-items in each dimension, in groups of `group`, which is cut down to most_work_items().
+  // Work-items in each dimension, in groups of `group`, of which each number by itself is cut down
+  // to most_work_items().
   // `global` is rounded up to whole groups: each work-item of the kernel must see whether it has
   // something to do. Queues nothing if a dimension of `global` is 0.
   void Run(std::array<size_t, 3> global, std::array<size_t, 3> group);

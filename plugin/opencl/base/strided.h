@@ -18,7 +18,7 @@ void Permute(Call& call, const Tensor& from, const std::vector<int>& order, cons
 void Clear(Call& call, const Tensor& tensor);
 
 // Queues a copy of all bytes of `from`, of which `to` has as many. Does nothing if both have one
-// address.
+// address; else they must not overlap.
 void CopyAll(Call& call, const Tensor& from, const Tensor& to);
 
 }  // namespace opencl

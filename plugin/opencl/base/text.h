@@ -15,7 +15,7 @@ inline std::string Joined(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
-// A constant of the type, with all digits that a float has.
+// A constant of the type, with all digits that a float has. `value` must be finite.
 inline std::string FloatText(const char* type, float value) {
   char digits[32];
   std::snprintf(digits, sizeof(digits), "%.9g", static_cast<double>(value));

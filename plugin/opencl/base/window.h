@@ -19,13 +19,16 @@ class WindowAttrs {
  public:
   // Throws UNIMPLEMENTED for another order of dimensions, for strides, dilations or windows over
   // the batch, and for those over channels but of a pool with equal window and stride. Throws
-  // INVALID_ARGUMENT for lists that have not 4 positive numbers. Pools have their window in
-  // `ksize`. `op` is for errors and must outlive the object.
+  // INVALID_ARGUMENT for strides or `ksize`, a pool's window, of another length than 4, and for
+  // numbers below 1. `dilations` are cut, or filled up with 1, to 4 numbers. An empty list is
+  // not refused: without strides Side must not be called. `op` is for errors and must outlive the
+  // object.
   WindowAttrs(const Construction& node, const char* op);
 
   // Output size and padding of dimension 1 (height) or 2 (width). Throws INVALID_ARGUMENT if the
-  // output size would be negative. As in TensorFlow the size is 0 for a window that exceeds the
-  // padded image by less than two strides.
+  // output size would be negative, and for padding EXPLICIT without 8 explicit_paddings. Any
+  // padding but SAME and EXPLICIT counts as VALID. As in TensorFlow the size is 0 for a window that
+  // exceeds the padded image by less than two strides.
   WindowSide Side(int dimension, int64_t in, int64_t window) const;
   int64_t depth() const { return ksize_.empty() ? 1 : ksize_[3]; }  // of a pool over channels; or 1
   bool equal_strides() const { return strides_[1] == strides_[2]; }

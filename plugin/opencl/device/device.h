@@ -56,7 +56,7 @@ class DeviceErrors {
   std::vector<std::string> messages_;
 };
 
-// Thread-safe, but for errors(), which say what they need.
+// Thread-safe, but for errors(), which say what they need. Must outlive its streams.
 class Device {
  public:
   // `id`: one of UsableDevices. Throws what Check throws if the driver refuses a context, a queue
@@ -76,6 +76,8 @@ class Device {
   // A line for people, which the host prints as the device's vendor: the vendor, the version of
   // OpenCL, that of the driver, the number of compute units.
   const std::string& vendor() const { return vendor_; }
+  // Whether ops use kernels for GPUs: whether TENON_OPENCL_KERNELS is "gpu" or, if that is unset or
+  // empty, whether the device is a GPU.
   bool is_gpu() const { return is_gpu_; }
   int compute_units() const { return compute_units_; }
   // The most work-items that a work-group of any kernel may have here. A kernel may take fewer

@@ -36,7 +36,7 @@ class Stream {
   // Holds later work back until the event, of any stream of this device, is complete. Throws for
   // NULL.
   void WaitFor(cl_event event);
-  // Waits for what is queued. Nothing in a run calls this.
+  // Waits for what is queued.
   void Finish();
 
   // Queues a call of the host's function, also where work before it fails. Later work on this
@@ -58,7 +58,7 @@ class Event {
   // Throws what Check throws: what was recorded before then stays.
   void Record(Stream& stream);
   SE_EventStatus Status();
-  // NULL if nothing was recorded. The caller releases it.
+  // The event, which the result keeps alive; an empty handle if nothing was recorded.
   EventHandle Share();
 
  private:

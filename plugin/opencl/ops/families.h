@@ -1,4 +1,4 @@
-// The families of kernels; each function registers one.
+// The families of kernels; each function registers one. host_integers.h has two more.
 #pragma once
 
 namespace opencl {
