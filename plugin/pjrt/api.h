@@ -58,8 +58,7 @@ using NameAndText = std::pair<std::string, std::string>;
 
 // The text of a value: "7", "0.5", "true", "1.13.3" for a list of integers.
 std::string TextOf(const abi::NamedValue& value);
-// The values of a plug-in's array, each with its name. Values that a lie in the sizes hides are
-// left out.
+// The values of a plug-in's array, each with its name: the first 65,536, none for null.
 std::vector<NameAndText> TextsOf(const abi::NamedValue* values, size_t count);
 
 // The table of one plug-in. Immutable, shared by all objects of the plug-in; the library stays
@@ -72,8 +71,8 @@ class Api {
     kBuffers,   // tensors for kernels of the plug-in's own
   };
   // Calls GetPjrtApi and checks the table: the major version, and the functions that programs
-  // cannot do without. Calls no function of it. Errors: FAILED_PRECONDITION with the plug-in's path
-  // and what is wrong, INTERNAL for an exception.
+  // cannot do without. Calls no function of it. Errors: FAILED_PRECONDITION with what is wrong, but
+  // without the plug-in's path; INTERNAL for an exception.
   static absl::StatusOr<std::shared_ptr<const Api>> Open(std::string plugin, abi::GetApi* get);
 
   // The same for a table that GetPjrtApi has returned, which may be NULL, and for the functions
@@ -97,8 +96,9 @@ class Api {
   }
 
   // Calls a function. UNIMPLEMENTED if the plug-in has none, INTERNAL if it throws; else the
-  // plug-in's own code and text. The message ends with the names of the function and the plug-in.
-  // `node`: for whom the call is made, for messages of the watchdog; may be empty.
+  // plug-in's own code, UNKNOWN for one that absl lacks, and its text as one line, cut at 2,000
+  // bytes. The message ends with the names of the function and the plug-in. `node`: for whom the
+  // call is made, for messages of the watchdog; may be empty.
   template <typename Args>
   absl::Status Call(const Function<Args>& function, Args& args, std::string_view node = {}) const {
     if (!Has(function)) return Missing(function.name);
@@ -116,7 +116,7 @@ class Api {
 
   // The status of an error, which it destroys. OK for null.
   absl::Status TakeError(abi::Error* error, const char* function) const;
-  // A fault of the plug-in itself: "what (function of plug-in path)".
+  // INTERNAL, a fault of the plug-in (IsPluginFault): "what (function of plug-in path)".
   absl::Status Fault(std::string_view what, const char* function) const;
 
  private:

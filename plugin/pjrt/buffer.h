@@ -36,7 +36,8 @@ class Buffer {
 
   explicit operator bool() const { return buffer_ != nullptr; }
   abi::Buffer* get() const { return buffer_; }
-  const Client* client() const { return client_.get(); }  // null for nothing
+  // The client that the buffer was made with; null if it was made without one or is moved from.
+  const Client* client() const { return client_.get(); }
 
   // All that follows needs a buffer. Spec: type and shape as the plug-in has them; type kInvalid
   // for one that no tensor has.

@@ -49,7 +49,7 @@ class Client : public std::enable_shared_from_this<Client> {
  public:
   // Where the options that are not given come from.
   enum class Defaults : uint8_t {
-    kHarmless,  // DefaultsFor; those that the plug-in does not know are left out
+    kHarmless,  // DefaultsFor; none of them if the plug-in answers INVALID_ARGUMENT to them
     kPlugin,    // the plug-in's own
   };
   // Creates a client with the options and the defaults, and asks for its devices. The first call
@@ -84,9 +84,11 @@ class Client : public std::enable_shared_from_this<Client> {
   absl::StatusOr<std::shared_ptr<Executable>> Compile(std::string_view text, size_t device,
                                                       absl::Span<const BufferSpec> results,
                                                       std::string_view node);
-  // Copies host data, dense and in C order, into a new buffer on a device. `transferred`, with
-  // kUntilBufferGone: becomes the end of the transfer. Only where buffers are not host memory may
-  // it be awaited; there it must be before the data goes.
+  // Copies host data, dense and in C order, into a new buffer on a device. `device` is an index of
+  // devices(). With kUntilBufferGone `transferred` must not be null, and becomes the end of the
+  // transfer: on a device whose buffers are host memory it comes only when the buffer is gone, and
+  // must not be awaited; on any other device it must be awaited before the data goes. With
+  // kUntilUploaded `transferred` is not used.
   absl::StatusOr<Buffer> Upload(const void* data, const BufferSpec& spec, size_t device,
                                 HostData stays, Event* transferred, std::string_view node);
 

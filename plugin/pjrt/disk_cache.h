@@ -25,7 +25,8 @@ class DiskCache {
   std::string folder_;
 };
 
-// What tells one build of a plug-in's file from another: its path's size, time and first bytes.
+// What tells one build of a plug-in's file from another: the file's size, its time and a hash of
+// its first 64 KiB. The path itself if its size cannot be read.
 std::string IdentityOfFile(const std::string& path);
 
 }  // namespace tenon::pjrt

@@ -8,9 +8,10 @@
 namespace tenon::pjrt {
 
 // The type in a PJRT buffer whose elements have the same bytes. UNIMPLEMENTED, naming the type, for
-// strings, resources, variants and types that PJRT packs otherwise (those below 8 bits).
+// strings, resources, variants and types that PJRT packs otherwise (those below 8 bits). Quantized
+// types become plain integers.
 absl::StatusOr<abi::ElementType> ToElementType(DataType type);
-// kInvalid for a type that has no tensors here.
+// kInvalid for a type that has no tensors here. Never a quantized type.
 DataType ToDataType(abi::ElementType type);
 
 }  // namespace tenon::pjrt

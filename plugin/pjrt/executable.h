@@ -42,9 +42,10 @@ class Executable {
 
   // Starts one run. `arguments` are as the program's parameters: number, types and shapes are the
   // caller's to get right, as plug-ins take wrong ones without an error or crash. None may be null.
-  // Fills `results`, whose size is that of the program's results; they may not be ready yet.
+  // Fills `results`, whose size is that of the program's results; they may not be ready yet. After
+  // an error some or all are empty buffers.
   // `not_donated`: indices of arguments that stay whole although the program may take their memory.
-  // `done`, unless null, becomes the end of the run.
+  // `done`, unless null, becomes the end of the run; it stays as it is if the plug-in gives none.
   absl::Status Execute(absl::Span<abi::Buffer* const> arguments,
                        absl::Span<const int64_t> not_donated, absl::Span<Buffer> results,
                        Event* done, std::string_view node) const;

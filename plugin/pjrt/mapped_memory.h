@@ -52,8 +52,9 @@ class MappedMemory {
   MappedMemory& operator=(const MappedMemory&) = delete;
 
   // A block of at least `bytes` bytes. Nothing, if the plug-in maps no memory, or memory is short,
-  // or more than kMostBytes would be out and in the pool. After an error of the plug-in it is not
-  // asked again.
+  // or more than kMostBytes would be out and in the pool; abandoned blocks count as out. Once the
+  // plug-in has failed or memory was short, the pool maps no more, but goes on with the blocks that
+  // it has.
   Block Take(size_t bytes);
 
  private:

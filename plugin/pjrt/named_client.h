@@ -36,7 +36,7 @@ class NamedClient {
   const Api& api() const { return *api_; }
 
   // Makes the client, in the place of one that is there. FAILED_PRECONDITION while anything of that
-  // one is in use (a buffer, a program); errors of Client::Create.
+  // one is in use (a buffer, a program); errors of Client::Create, after which there is no client.
   absl::Status Create(const std::vector<ClientOption>& options);
   // Lets the client go; it ends with the last of its buffers and programs. NOT_FOUND if there is
   // none.

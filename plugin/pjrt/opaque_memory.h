@@ -31,7 +31,7 @@ class OpaqueMemory {
   Device* device() const { return device_; }
   // Takes the buffer in the place of the one that is there, which it destroys.
   void Set(Buffer buffer);
-  // Empty before Set. Valid until the next Set, and as long as the tensor.
+  // Never null; an empty buffer before Set. Valid until the next Set, and as long as the tensor.
   const Buffer* Get() const;
 
  private:

@@ -33,8 +33,9 @@ std::vector<ClientOption> DefaultsFor(std::string_view plugin,
 // The structs of options, as views of `options`, which must outlive the result.
 std::vector<abi::NamedValue> ToNamedValues(const std::vector<ClientOption>& options);
 
-// The options that a plug-in's own code hands to the host. INVALID_ARGUMENT for a type that no
-// option has, a NULL text or list, or one that is too long.
+// The options that a plug-in's own code hands to the host. INVALID_ARGUMENT for a negative count,
+// for NULL values, unless there are none, and for an option with a NULL name, a type that no option
+// has, a NULL text or list, or one that is too long.
 absl::StatusOr<std::vector<ClientOption>> OptionsOf(const abi::NamedValue* values, int count);
 
 // A serialized CompileOptionsProto for one replica and one partition on the device with this id. It

@@ -11,7 +11,8 @@
 namespace tenon::pjrt {
 
 // Compiles and runs whole programs (Device::compiles): it has no kernels, no streams of ours and no
-// memory that a plan could lay out. Methods for those are FAILED_PRECONDITION. Thread-safe.
+// memory that a plan could lay out. Methods for those are FAILED_PRECONDITION, but
+// SynchronizeAllActivity is OK. Thread-safe.
 class PjrtDevice : public ProgramDevice {
  public:
   PjrtDevice(std::shared_ptr<Client> client, size_t index, std::string type, int ordinal);

@@ -23,7 +23,7 @@ struct PluginSettings {
   std::vector<ClientOption> options;
 };
 
-// What reports show. Without a client, what stands behind `attributes` is empty.
+// What reports show. Without a client, platform_name and platform_version are empty.
 struct PluginFacts {
   TableFacts table;
   std::vector<NameAndText> attributes;
@@ -31,15 +31,16 @@ struct PluginFacts {
   std::string no_devices;  // why the plug-in has no devices here; empty: it has, or was not asked
 };
 
-// TPUs ask a server of the cloud's for their names, and wait minutes for it off the cloud. Sets the
-// variable that keeps them from it, unless the user did, for the library of that name. To be called
-// before the plug-in's code runs.
+// TPUs ask a server of the cloud's for their names, and wait minutes for it off the cloud. Keeps
+// them from it if the file's name is libtpu.so: sets TPU_SKIP_MDS_QUERY, unless that is set. To be
+// called before the plug-in's code runs.
 void KeepOffNetwork(std::string_view path);
 
+// Not thread-safe.
 class Plugin {
  public:
-  // Checks the table and initializes the plug-in; makes no client. Errors are those of Api::Open
-  // and of PJRT_Plugin_Initialize.
+  // Checks the table and initializes the plug-in; makes no client. Errors are those of Api::Open,
+  // PJRT_Plugin_Initialize and PJRT_Plugin_Attributes.
   static absl::StatusOr<std::shared_ptr<Plugin>> Load(const std::string& path, abi::GetApi* get,
                                                       PluginSettings settings);
 
@@ -48,8 +49,10 @@ class Plugin {
   const std::string& type() const { return type_; }
 
   // Creates the client, and a device for each that the client has. `is_taken` says whether another
-  // device has the type already. A machine without such devices is no error: the list is empty then
-  // and facts().no_devices has the plug-in's reason. Other errors of Client_Create are returned.
+  // device has the type already; a type by the platform's name then begins with "PJRT_". A machine
+  // without such devices is no error: the list is empty then, and facts().no_devices has the
+  // reason. FAILED_PRECONDITION, NOT_FOUND and UNAVAILABLE of Client::Create say that. Its other
+  // errors are returned. Call it once.
   absl::StatusOr<std::vector<std::unique_ptr<Device>>> CreateDevices(
       const std::function<bool(std::string_view type)>& is_taken,
       const std::function<int(std::string_view type)>& first_ordinal);

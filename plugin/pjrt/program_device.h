@@ -17,7 +17,8 @@ class ProgramDevice : public Device {
   virtual bool has_programs() const = 0;
   // The client that compiles and runs; makes one if there is none.
   virtual absl::StatusOr<std::shared_ptr<Client>> ProgramClient() const = 0;
-  // The device among the client's devices.
+  // The index of the device among the devices of `client`, that of ProgramClient. NOT_FOUND if the
+  // client has no such device.
   virtual absl::StatusOr<size_t> IndexIn(const Client& client) const = 0;
 };
 
