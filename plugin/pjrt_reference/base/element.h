@@ -62,7 +62,8 @@ BFloat ToBFloat(float value);
 Half ToHalf(double value);
 BFloat ToBFloat(double value);
 
-// Calls body(T()) with the type in which elements are stored: i1 as uint8_t, 0 or 1.
+// Calls body(T()) with the type in which elements are stored: i1 as uint8_t, 0 or 1. Also for
+// kToken and kInvalid, which store nothing, the type is uint8_t.
 template <typename Body>
 decltype(auto) VisitStored(Element element, Body&& body) {
   switch (element) {

@@ -1,5 +1,6 @@
-// The functions of the table: one for each slot whose struct is declared. Each throws a Refusal,
-// which api.cc turns into a PJRT_Error. The bodies stand in files by object.
+// The functions of the table: one for each slot. Those that take a NotDeclared have no body. The
+// others stand in files by object. They throw a Refusal, which api.cc turns into a PJRT_Error; but
+// Error_Destroy and Error_Message throw nothing.
 #pragma once
 
 #include "tenon/pjrt/abi.h"

@@ -72,7 +72,7 @@ struct BufferObject {
   ValuePtr value;  // null: deleted or given away
   int64_t references = 0;
 
-  // Throws Refusal(kInvalidArgument) if the buffer was deleted.
+  // The value. Throws Refusal(kInvalidArgument) if it was deleted or given away.
   ValuePtr Get();
 };
 

@@ -14,7 +14,8 @@ void Check(Module* module);
 struct RunOptions;  // ops/frame.h
 
 // Runs function `function` of a module that was checked. `arguments` must have the types of the
-// function's parameters, which is not checked. The refusals are those of ops.
+// function's parameters, which is not checked. The results may share memory with the arguments,
+// with constants of the module and with each other. The refusals are those of ops.
 std::vector<Array> RunFunction(const Module& module, const Function& function,
                                std::vector<Array> arguments, const RunOptions& options);
 

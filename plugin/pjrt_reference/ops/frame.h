@@ -31,7 +31,7 @@ class Frame {
   const Array& In(const Op& op, size_t index) const { return values_[op.operands[index]]; }
   // The operand, in memory that the caller may write to. That is the operand's own memory if the op
   // is the last one to use the value, which the frame then forgets, and no other array shares it.
-  // Else a copy.
+  // Else a copy. Where another operand of the op is the same value, In may find it gone afterwards.
   Array Take(const Op& op, size_t index);
   void Out(const Op& op, size_t index, Array value) {
     values_[op.results[index]] = std::move(value);

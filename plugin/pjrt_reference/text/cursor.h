@@ -23,9 +23,9 @@ class Cursor {
   char Peek();
   // The text as it stands before any blank, for grammars in which blanks matter.
   char Raw() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void Skip() { ++at_; }
-  // Takes `token` if it is next. A word is taken only as a whole. Sees takes nothing, and Eat
-  // refuses any other text.
+  void Skip() { ++at_; }  // not at the end of the text
+  // Takes `token`, which must not be empty, if it is next. A word is taken only as a whole. Sees
+  // takes nothing, and Eat refuses any other text.
   bool TryEat(std::string_view token);
   bool Sees(std::string_view token);
   void Eat(std::string_view token);
@@ -46,7 +46,7 @@ class Cursor {
   // Empty if there is none.
   std::string TryNumber();
   // Everything up to the bracket that closes the one before the cursor. Takes that bracket, but
-  // does not return it. Brackets within strings do not count.
+  // does not return it. Brackets within strings do not count, nor does the '>' of "->".
   std::string_view Balanced(char open, char close);
   // Takes "loc(...)" if it is next.
   void SkipLocation();
