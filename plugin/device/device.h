@@ -45,9 +45,10 @@ class Device {
   virtual std::string_view kind() const { return plugin().empty() ? "built_in" : "pluggable"; }
   // Whether kernels queue work on a stream. A device without streams has null ones; its tensors
   // are objects of its own (plugin/pjrt/opaque_memory.h) that nobody may view in another shape.
-  // Unless compiles(), its methods below queue nothing: a copy is complete when its call returns,
-  // and checks neither types nor sizes; an event is complete at once; StreamWaitsForStream does
-  // nothing; HostCallback calls `callback` before it returns the status of `callback`.
+  // Unless compiles(), its methods below have no streams to queue on: a copy to or from the host is
+  // complete when its call returns, and types are not compared; an event is complete at once;
+  // StreamWaitsForStream does nothing; HostCallback calls `callback` before it returns the status
+  // of `callback`.
   virtual bool has_streams() const { return true; }
 
   // --- The methods below are for devices other than the host. Errors of a plug-in's callback carry
