@@ -46,16 +46,30 @@ class FunctionCopy {
     const auto source_of = SourcesOfResults(body_.returns);
     for (const ArgDef& output : function_.signature->outputs) {
       const auto it = source_of.find(output.name);
-      if (it == source_of.end())
-        return absl::InvalidArgumentError(
-            absl::StrCat("result '", output.name, "' is not filled by 'ret'"));
-      TENON_RETURN_IF_ERROR(sources_.Append(it->second, instance.results));
+      if (it == source_of.end()) {
+        return WithoutResult(absl::InvalidArgumentError(
+                                 absl::StrCat("result '", output.name, "' is not filled by 'ret'")),
+                             output, " missing.");
+      }
+      const absl::Status found = sources_.Append(it->second, instance.results);
+      if (!found.ok())
+        return WithoutResult(found, output, absl::StrCat(" -> ", it->second, " is not found."));
     }
     TENON_RETURN_IF_ERROR(AddEffects(instance));
     return instance;
   }
 
  private:
+  // With TensorFlow's answer for a result that nothing in the body gives.
+  static absl::Status WithoutResult(absl::Status status, const ArgDef& result,
+                                    std::string_view why) {
+    const std::string type = result.type == DataType::kInvalid
+                                 ? result.type_attr
+                                 : std::string(DataTypeSpecName(result.type));
+    return NoteAnswerAlone(std::move(status), absl::StatusCode::kInvalidArgument,
+                           absl::StrCat("Return ", result.name, why, "\n\tIn function output ",
+                                        result.name, ":", type));
+  }
   // With TensorFlow's answer: a call fails as the function is prepared, a branch as it is run.
   absl::Status WrongCount(size_t takes, size_t given) const {
     const std::string answer =
@@ -83,9 +97,13 @@ class FunctionCopy {
     for (size_t i = 0; i < args.size(); ++i) {
       const DataType given = lowering_.TypeOf(args[i]);
       if (given != BaseType(types.inputs[i])) {
-        return absl::InvalidArgumentError(absl::StrCat("argument ", i, " of the function is ",
-                                                       DataTypeName(types.inputs[i]),
-                                                       ", the call gives ", DataTypeName(given)));
+        return NoteAnswer(
+            absl::InvalidArgumentError(absl::StrCat("argument ", i, " of the function is ",
+                                                    DataTypeName(types.inputs[i]),
+                                                    ", the call gives ", DataTypeName(given))),
+            absl::StatusCode::kInvalidArgument,
+            absl::StrCat("Expects arg[", i, "] to be ", DataTypeSpecName(types.inputs[i]), " but ",
+                         DataTypeSpecName(given), " is provided"));
       }
       std::vector<Output> inputs = {args[i]};
       inputs.insert(inputs.end(), waits.begin(), waits.end());
@@ -137,8 +155,11 @@ class FunctionCopy {
     std::vector<Output> data, control;
     for (std::string_view text : node.inputs) {
       const bool waits = text.starts_with('^');
-      if (absl::Status status = sources_.Append(text, waits ? control : data); !status.ok())
-        return Within(node, status);
+      if (absl::Status status = sources_.Append(text, waits ? control : data); !status.ok()) {
+        return NoteAnswerAlone(Within(node, status), absl::StatusCode::kInvalidArgument,
+                               absl::StrCat("input ", text, " is not found: {{node ", node.name,
+                                            "}}\n\tIn {{node ", node.name, "}}"));
+      }
     }
     if (absl::Status status = CheckInputs(graph_, n, data); !status.ok())
       return Within(node, status);
@@ -414,11 +435,15 @@ absl::StatusOr<Lowering::Instance> Lowering::Inline(NodeId call, std::string_vie
     // that other functions call, and for branches, as it takes the function that calls apart.
     const bool prepared =
         calls_.SiteOf(call) < 0 && graph_.op_name(call).ends_with("PartitionedCall");
-    return NoteAnswer(
-        absl::NotFoundError(absl::StrCat("no function is named '", function, "'")),
-        prepared ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kNotFound,
-        prepared ? absl::StrCat("Failed to find function \"", function, "\" in function library")
-                 : absl::StrCat("Function ", function, " is not defined."));
+    const absl::Status fault =
+        absl::NotFoundError(absl::StrCat("no function is named '", function, "'"));
+    if (prepared) {
+      return NoteAnswer(
+          fault, absl::StatusCode::kInvalidArgument,
+          absl::StrCat("Failed to find function \"", function, "\" in function library"));
+    }
+    return NoteAnswerAlone(fault, absl::StatusCode::kNotFound,
+                           absl::StrCat("Function ", function, " is not defined."));
   }
   if (entry->signature == nullptr)
     return absl::InvalidArgumentError(

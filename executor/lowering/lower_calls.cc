@@ -146,12 +146,16 @@ absl::Status Lowering::LowerGradient(NodeId n) {
 absl::Status Lowering::ReplaceResults(NodeId n, const Instance& body) {
   const TypeVector& types = graph_.kind(n).types.outputs;
   if (body.results.size() != types.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the function has ", body.results.size(), " results, the call ", types.size(), " outputs"));
+    return NoteAnswerAlone(
+        absl::InvalidArgumentError(absl::StrCat("the function has ", body.results.size(),
+                                                " results, the call ", types.size(), " outputs")),
+        absl::StatusCode::kInternal,
+        absl::StrCat("Missing ", body.results.size(), "-th output from {{node ", graph_.name(n),
+                     "}}"));
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (TypeOf(body.results[i]) != BaseType(types[i])) {
-      return NoteAnswer(
+      return NoteAnswerAlone(
           absl::InvalidArgumentError(absl::StrCat(
               "result ", i, " of the function is ", DataTypeName(TypeOf(body.results[i])),
               ", output ", i, " of the call ", DataTypeName(types[i]))),

@@ -1,6 +1,7 @@
 // Lowers While to a frame with Enter, Merge, Switch, NextIteration and Exit for each loop variable.
 #include "absl/strings/str_cat.h"
 #include "executor/lowering/lowering.h"
+#include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon {
@@ -117,9 +118,12 @@ absl::Status Lowering::LowerWhile(NodeId n) {
   TENON_ASSIGN_OR_RETURN(const Instance test,
                          Inline(n, absl::StrCat(name, "/cond"), cond, args, loop.first_pass, {}));
   if (test.results.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("function '", cond.name, "' has ",
-                                                   test.results.size(),
-                                                   " results where a condition has one"));
+    return NoteAnswer(absl::InvalidArgumentError(
+                          absl::StrCat("function '", cond.name, "' has ", test.results.size(),
+                                       " results where a condition has one")),
+                      absl::StatusCode::kInvalidArgument,
+                      absl::StrCat("Expected a single scalar return value from WhileOp cond, got ",
+                                   test.results.size(), " tensors."));
   }
   TENON_ASSIGN_OR_RETURN(const Output condition, Predicate(n, test.results[0]));
   TENON_RETURN_IF_ERROR(DivideLoop(n, condition, loop));

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
@@ -31,13 +32,19 @@ absl::Status NoteAnswer(absl::Status status, absl::StatusCode code, std::string_
   return status;
 }
 
+absl::Status NoteAnswerAlone(absl::Status status, absl::StatusCode code, std::string_view message) {
+  status = NoteAnswer(std::move(status), code, message);
+  if (!status.ok()) status.SetPayload(kNode, absl::Cord());
+  return status;
+}
+
 absl::Status AsNoted(const absl::Status& status, std::string_view within) {
   const std::optional<absl::Cord> node = status.GetPayload(kNode),
                                   message = status.GetPayload(kMessage),
                                   code = status.GetPayload(kCode);
   if (!message.has_value()) return status;
   std::string text(*message);
-  if (node.has_value()) {
+  if (node.has_value() && !node->empty()) {
     const std::string name(*node);
     absl::StrAppend(&text, "\n\t [[{{node ", absl::StripPrefix(name, within), "}}]]");
   }

@@ -15,6 +15,9 @@ absl::Status NoteNode(absl::Status status, std::string_view node);
 // Notes that TensorFlow answers this error with another code and message, in the place of those
 // that were noted before. OK stays OK.
 absl::Status NoteAnswer(absl::Status status, absl::StatusCode code, std::string_view message);
+// The same for an answer behind which TensorFlow names no node, as for a fault that it finds before
+// the node runs. NoteNode does nothing afterwards.
+absl::Status NoteAnswerAlone(absl::Status status, absl::StatusCode code, std::string_view message);
 
 // The error as TensorFlow's clients see it: the code and the message that are noted. If a node is
 // noted, "[[{{node NAME}}]]" follows the message, on a line of its own; `within` is left out in

@@ -57,7 +57,13 @@ class Backward {
 
  private:
   void EnterRoot() { builder_.EnterScope(request_.prefix); }
+  // For the gradient of the node or loop of this name.
+  void EnterScopeOf(std::string_view name) {
+    builder_.EnterScope(request_.as_in_cpp ? request_.prefix
+                                           : absl::StrCat(request_.prefix, "/", name, "_grad"));
+  }
   absl::Status Seed(size_t i);
+  Value Ones(Value like);
   // Whether a node that leads to a y has this property.
   bool LeadsThrough(bool (*is)(const OpFacts&)) const {
     return std::ranges::any_of(between_.leading(), [&](NodeId n) { return is(graph_.facts(n)); });
@@ -116,10 +122,14 @@ absl::Status Backward::Seed(size_t i) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", graph_.OutputName(y), "' is of type ", DataTypeSpecName(type),
                      ": its gradient must be given, since ones are right for real numbers only"));
-  const Value one = Number(value, 1);
-  const Value seed = value.rank() == 0 ? one : Op("Fill", {ShapeOf(value), one});
-  arrived_[y].push_back({seed.output(), {}, {}});
+  arrived_[y].push_back({Ones(value).output(), {}, {}});
   return builder_.status();
+}
+
+Value Backward::Ones(Value like) {
+  if (request_.as_in_cpp) return Op("OnesLike", {like});
+  const Value one = Number(like, 1);
+  return like.rank() == 0 ? one : Op("Fill", {ShapeOf(like), one});
 }
 
 // Nodes of xs into which no path from another x leads, and of stop_gradients: their rules need not
@@ -281,7 +291,7 @@ absl::Status Backward::ApplyToLoop(int number) {
   }
   TENON_RETURN_IF_ERROR(builder_.status());
   if (at == kNoNode) return absl::OkStatus();
-  builder_.EnterScope(absl::StrCat(request_.prefix, "/", loop.name, "_grad"));
+  EnterScopeOf(loop.name);
   const std::vector<Gradient> results =
       FrameGradient(builder_, frames_, number, incoming, between_);
   if (!builder_.ok()) {
@@ -310,7 +320,7 @@ absl::Status Backward::Apply(NodeId n, absl::Span<const Gradient> incoming) {
   const GradientRow* const row = FindGradientRow(is_function ? "PartitionedCall" : op);
   if (row == nullptr) return NoGradient(n);
   if (row->fn == nullptr) return absl::OkStatus();
-  builder_.EnterScope(absl::StrCat(request_.prefix, "/", graph_.name(n), "_grad"));
+  EnterScopeOf(graph_.name(n));
   GradientScope scope(builder_, n, incoming, between_);
   row->fn(scope);
   if (!builder_.ok()) {

@@ -37,6 +37,10 @@ struct GradientRequest {
   // Tensors that count as constants, and with each the other outputs of its node.
   std::vector<Output> stop_gradients;
   std::string prefix = "gradients";  // of the names of all new nodes
+  // How new nodes are named, and where ones come from. False: the gradient of node n gets nodes
+  // "<prefix>/<n>_grad/<op>", and ones are a constant that Fill spreads, as in TensorFlow's Python.
+  // True: all are "<prefix>/<op>", and ones are OnesLike of the y, as in TensorFlow's C++.
+  bool as_in_cpp = false;
   // A node may ask, by the attribute _gradient_op_type, for the rule of another op. Programs that
   // define gradients of their own (tf.custom_gradient) leave there a name that no graph explains.
   // True: such a name counts for nothing, and what the node computes is differentiated.

@@ -80,7 +80,10 @@ std::string GraphWriter::Binary() const {
     AppendParts(parts, &out);
   }
   const std::vector<FunctionEntry> functions = FunctionsToWrite(graph_);
-  if (graph_.has_library_ || !functions.empty()) writer.Bytes(2, Library(functions));
+  // TensorFlow writes the library of a graph also where it is empty.
+  const bool as_tensorflow = attrs_ == Attrs::kWithDefaults;
+  if (graph_.has_library_ || as_tensorflow || !functions.empty())
+    writer.Bytes(2, Library(functions));
   if (graph_.versions_.data() != nullptr) writer.Bytes(4, graph_.versions_);
   out.append(graph_.graph_extra_);
   return out;

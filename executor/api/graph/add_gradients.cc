@@ -1,5 +1,5 @@
 // TF_AddGradients and TENON_AddGradients. What has a gradient, and which, is that of TensorFlow's
-// Python.
+// Python. TF_AddGradients names nodes as TensorFlow does there, TENON_AddGradients as Python does.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -79,12 +79,27 @@ std::vector<TF_Output> OutputsThere(const TF_Graph& graph, absl::Span<const TF_O
   return there;
 }
 
+// The arguments of a call, as the caller gave them.
+struct GradientArguments {
+  TF_Graph* g;
+  const char* prefix;
+  const TF_Output* y;
+  int ny;
+  const TF_Output* x;
+  int nx;
+  const TF_Output* dx;
+  TF_Operation* const* stops = nullptr;
+  int num_stops = 0;
+  bool as_in_cpp = false;  // GradientRequest::as_in_cpp
+};
+
 struct GradientCall {
   TF_Graph& graph;
   const char* prefix;
   absl::Span<const TF_Output> y, x;
   const TF_Output* dx;
-  absl::Span<TF_Operation* const> stops = {};
+  absl::Span<TF_Operation* const> stops;
+  bool as_in_cpp;
 };
 
 // The first outputs of `stops`; operations without outputs are left out, as no gradient comes to
@@ -105,6 +120,7 @@ absl::StatusOr<std::vector<Output>> StopsOf(const TF_Graph& graph,
 absl::StatusOr<GradientRequest> RequestOf(const GradientCall& call)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(call.graph.mutex) {
   GradientRequest request;
+  request.as_in_cpp = call.as_in_cpp;
   // As in TensorFlow, whose nodes get other names then.
   if (call.prefix != nullptr && *call.prefix == '\0')
     return absl::InternalError("an empty prefix names no nodes; NULL lets one be chosen");
@@ -140,6 +156,22 @@ absl::Status AddTo(const GradientCall& call, TF_Output* dy)
   return absl::OkStatus();
 }
 
+void AddGradients(const GradientArguments& a, TF_Status* status, TF_Output* dy) {
+  if (!AllGiven({{"g", a.g}}, status) || !IsArray("y", a.y, a.ny, status) ||
+      !IsArray("x", a.x, a.nx, status) || !IsArray("stops", a.stops, a.num_stops, status) ||
+      !IsArray("dy", dy, a.nx, status))
+    return;
+  absl::MutexLock lock(&a.g->mutex);
+  const GradientCall call{*a.g,
+                          a.prefix,
+                          absl::MakeConstSpan(a.y, a.ny),
+                          absl::MakeConstSpan(a.x, a.nx),
+                          a.dx,
+                          absl::MakeConstSpan(a.stops, a.num_stops),
+                          a.as_in_cpp};
+  StatusToC(AddTo(call, dy), status);
+}
+
 }  // namespace
 }  // namespace tenon::api
 
@@ -148,26 +180,14 @@ extern "C" {
 void TENON_AddGradients(TF_Graph* g, const char* prefix, const TF_Output* y, int ny,
                         const TF_Output* x, int nx, const TF_Output* dx, TF_Operation* const* stops,
                         int num_stops, TF_Status* status, TF_Output* dy) try {
-  using tenon::api::IsArray;
-  if (!tenon::api::AllGiven({{"g", g}}, status) || !IsArray("y", y, ny, status) ||
-      !IsArray("x", x, nx, status) || !IsArray("stops", stops, num_stops, status) ||
-      !IsArray("dy", dy, nx, status))
-    return;
-  absl::MutexLock lock(&g->mutex);
-  const tenon::api::GradientCall call{*g,
-                                      prefix,
-                                      absl::MakeConstSpan(y, ny),
-                                      absl::MakeConstSpan(x, nx),
-                                      dx,
-                                      absl::MakeConstSpan(stops, num_stops)};
-  tenon::StatusToC(tenon::api::AddTo(call, dy), status);
+  tenon::api::AddGradients({g, prefix, y, ny, x, nx, dx, stops, num_stops}, status, dy);
 } catch (...) {
   tenon::WithoutMemory(status);
 }
 
 void TF_AddGradientsWithPrefix(TF_Graph* g, const char* prefix, TF_Output* y, int ny, TF_Output* x,
                                int nx, TF_Output* dx, TF_Status* status, TF_Output* dy) try {
-  TENON_AddGradients(g, prefix, y, ny, x, nx, dx, nullptr, 0, status, dy);
+  tenon::api::AddGradients({g, prefix, y, ny, x, nx, dx, nullptr, 0, true}, status, dy);
 } catch (...) {
   tenon::WithoutMemory(status);
 }

@@ -103,7 +103,7 @@ inline std::vector<TF_Output> AddGradientNodes(TraceGraph& graph, std::vector<TF
     const char* const name = prefix.c_str();
     TF_Output* const given = dys.empty() ? nullptr : dys.data();
     const int y_count = static_cast<int>(ys.size()), x_count = static_cast<int>(xs.size());
-    if (stops.empty()) {
+    if (TENON_AddGradients == nullptr) {  // TensorFlow's library
       TF_AddGradientsWithPrefix(graph.graph(), name, ys.data(), y_count, xs.data(), x_count, given,
                                 status, found.data());
     } else {

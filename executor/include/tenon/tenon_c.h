@@ -111,7 +111,8 @@ TENON_CAPI_EXPORT extern void TENON_SetNodePlace(TF_OperationDescription* desc, 
 
 // TF_AddGradientsWithPrefix, in which the `num_stops` operations `stops` of the graph count as
 // constants: no gradient goes on to what they take. An x that one of them gives has the gradient
-// that comes to it, as with stop_gradients of tf.gradients.
+// that comes to it, as with stop_gradients of tf.gradients. The nodes of the gradient of node n are
+// named "<prefix>/<n>_grad/<op>", where TF_AddGradientsWithPrefix names all "<prefix>/<op>".
 TENON_CAPI_EXPORT extern void TENON_AddGradients(TF_Graph* g, const char* prefix,
                                                  const TF_Output* y, int ny, const TF_Output* x,
                                                  int nx, const TF_Output* dx,

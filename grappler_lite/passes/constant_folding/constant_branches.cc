@@ -53,9 +53,19 @@ class BranchFolder {
     const std::optional<bool> truth = Truth(*choice);
     if (!truth.has_value()) return false;
     const AttrValue* branch = g_.attr(n, *truth ? "then_branch" : "else_branch");
-    if (branch == nullptr || !c_.Allow(kFoldIf.name, n)) return false;
+    const AttrValue* other = g_.attr(n, *truth ? "else_branch" : "then_branch");
+    if (branch == nullptr || !IsThere(other) || !c_.Allow(kFoldIf.name, n)) return false;
     BecomeCall(n, std::string(branch->wire()));
     return true;
+  }
+
+  // Whether the library has the function, and its body is whole. A graph that names another one is
+  // refused when it is lowered, as TensorFlow refuses it, although the function would not run.
+  bool IsThere(const AttrValue* function) {
+    if (function == nullptr) return false;
+    const absl::StatusOr<FuncAttr> named = function->AsFunc();
+    const FunctionEntry* entry = named.ok() ? g_.FindFunction(named->name) : nullptr;
+    return entry != nullptr && FunctionGraph::Make(g_, *entry, functions_).ok();
   }
 
   // An index that no branch has chooses the last.
@@ -98,7 +108,9 @@ class BranchFolder {
   bool FoldWhile(NodeId n) {
     const size_t count = g_.data_inputs(n).size();
     const AttrValue* cond = g_.attr(n, "cond");
-    if (count == 0 || cond == nullptr || !MayGiveAllValues(n) || !NeverRuns(n, *cond)) return false;
+    if (count == 0 || cond == nullptr || !MayGiveAllValues(n) || !NeverRuns(n, *cond) ||
+        !IsThere(g_.attr(n, "body")))
+      return false;
     const TypeVector& types = g_.kind(n).types.outputs;
     const std::vector<DataType> list(types.begin(), types.end());
     const std::string type = count == 1 ? attr::Type(list[0]) : attr::TypeList(list);

@@ -28,6 +28,13 @@ TEST(NodeNote, AnotherAnswerBeforeOrBehindTheNode) {
   EXPECT_EQ(AsNoted(answer(status)), absl::InvalidArgumentError("no kernel"));
 }
 
+TEST(NodeNote, AnAnswerAloneNamesNoNode) {
+  const absl::Status status = NoteAnswerAlone(absl::InvalidArgumentError("no function"),
+                                              absl::StatusCode::kNotFound, "Function f is gone");
+  EXPECT_EQ(AsNoted(NoteNode(status, "n")), absl::NotFoundError("Function f is gone"));
+  EXPECT_TRUE(NoteAnswerAlone(absl::OkStatus(), absl::StatusCode::kInternal, "no").ok());
+}
+
 TEST(NodeNote, ErrorsWithoutNotesAndOtherPayloadsStay) {
   EXPECT_TRUE(NoteNode(absl::OkStatus(), "n").ok());
   EXPECT_TRUE(NoteAnswer(absl::OkStatus(), absl::StatusCode::kInternal, "no").ok());

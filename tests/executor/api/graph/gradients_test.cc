@@ -46,6 +46,19 @@ TEST_F(CGradients, OfAProduct) {
   EXPECT_THAT(TF_OperationName(dy[0].oper), StartsWith("gradients/"));
 }
 
+// The names are those of TensorFlow's C API, which programs look up.
+TEST_F(CGradients, AreNamedAsInTensorFlow) {
+  MatMul();
+  const auto dy = Add({{product_, 0}}, {{a_, 0}, {b_, 0}});
+  EXPECT_STREQ(TF_OperationName(dy[0].oper), "gradients/MatMul");
+  EXPECT_STREQ(TF_OperationName(dy[1].oper), "gradients/MatMul_1");
+  EXPECT_STREQ(TF_OperationName(TF_OperationInput({dy[0].oper, 0}).oper), "gradients/OnesLike");
+  TF_Output product = {product_, 0}, by = {a_, 0}, of_a;
+  TENON_AddGradients(g(), "mine", &product, 1, &by, 1, nullptr, nullptr, 0, s(), &of_a);
+  ExpectOk();
+  EXPECT_STREQ(TF_OperationName(of_a.oper), "mine/product_grad/MatMul");
+}
+
 TEST_F(CGradients, StartWithWhatIsGiven) {
   MatMul();
   TF_Operation* start = Const("start", FloatTensor({2, 2}, {1, 0, 0, 0}).get());

@@ -171,8 +171,7 @@ TEST_F(CRunErrors, OfABranchThatDoesNotExist) {
       TF_SetAttrTypeList(desc, "Tout", &type, 1);
       TF_SetAttrFuncName(desc, other ? "else_branch" : "then_branch", "Same", 4);
       TF_SetAttrFuncName(desc, other ? "then_branch" : "else_branch", "Missing", 7);
-      EXPECT_THAT(ErrorOf(Finish(desc), {{input, fed.get()}}),
-                  StartsWith("5 Function Missing is not defined."))
+      EXPECT_EQ(ErrorOf(Finish(desc), {{input, fed.get()}}), "5 Function Missing is not defined.")
           << op;
     }
   }
@@ -200,8 +199,85 @@ TEST_F(CRunErrors, OfAFunctionThatAnotherOneMisses) {
            ret { key: 'y' value: 'n:output:0' })pb"));
   TF_Operation* x = Placeholder("x", TF_FLOAT);
   const testing::TensorPtr fed = testing::Float(1);
-  EXPECT_THAT(ErrorOf(Call("call", "Outer", {x, 0}), {{{x, 0}, fed.get()}}),
-              StartsWith("5 Function Missing is not defined."));
+  EXPECT_EQ(ErrorOf(Call("call", "Outer", {x, 0}), {{{x, 0}, fed.get()}}),
+            "5 Function Missing is not defined.");
+}
+
+// Also a loop that never runs, since its condition is constant, needs a body.
+TEST_F(CRunErrors, OfALoopWithoutABody) {
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'Never'
+             input_arg { name: 'x' type: DT_FLOAT }
+             output_arg { name: 'y' type: DT_BOOL }
+           }
+           node_def {
+             name: 'no'
+             op: 'Const'
+             attr {
+               key: 'dtype'
+               value { type: DT_BOOL }
+             }
+             attr {
+               key: 'value'
+               value {
+                 tensor {
+                   dtype: DT_BOOL
+                   tensor_shape {}
+                   bool_val: false
+                 }
+               }
+             }
+           }
+           ret { key: 'y' value: 'no:output:0' })pb"));
+  CopyTo(g(), FloatFunction("Same", "ret { key: 'y' value: 'x' }"));
+  const testing::TensorPtr fed = testing::Float(1);
+  const TF_Output x = {Placeholder("x", TF_FLOAT), 0};
+  const auto error = [&](const char* name, std::string_view cond, std::string_view body) {
+    TF_OperationDescription* desc = New("While", name);
+    TF_AddInputList(desc, &x, 1);
+    TF_SetAttrFuncName(desc, "cond", cond.data(), cond.size());
+    TF_SetAttrFuncName(desc, "body", body.data(), body.size());
+    return ErrorOf(Finish(desc), {{x, fed.get()}});
+  };
+  EXPECT_EQ(error("whole", "Never", "Same"), "0 ");
+  EXPECT_EQ(error("no_body", "Never", "Missing"), "5 Function Missing is not defined.");
+  EXPECT_EQ(error("no_condition", "Missing", "Same"), "5 Function Missing is not defined.");
+}
+
+// A fault that TensorFlow finds before the node runs names no node.
+TEST_F(CRunErrors, OfFunctionsThatDoNotFit) {
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'Whole'
+             input_arg { name: 'x' type: DT_INT32 }
+             output_arg { name: 'y' type: DT_INT32 }
+           }
+           ret { key: 'y' value: 'x' })pb"));
+  CopyTo(g(), FromText("signature { name: 'Nothing' input_arg { name: 'x' type: DT_FLOAT } }"));
+  CopyTo(g(), FloatFunction("NoReturn", ""));
+  CopyTo(g(), FloatFunction("OtherReturn", "ret { key: 'y' value: 'z:y:0' }"));
+  const testing::TensorPtr fed = testing::Float(1);
+  const TF_Output x = {Placeholder("x", TF_FLOAT), 0};
+  const auto call = [&](const char* function) {
+    return ErrorOf(Call(function, function, x), {{x, fed.get()}});
+  };
+  EXPECT_EQ(call("Whole"),
+            "3 Expects arg[0] to be int32 but float is provided\n\t [[{{node Whole}}]]");
+  EXPECT_EQ(call("Nothing"), "13 Missing 0-th output from {{node Nothing}}");
+  const auto branch = [&](const char* function) {
+    TF_OperationDescription* desc = New("If", absl::StrCat("if_", function).c_str());
+    TF_AddInput(desc, x);
+    TF_AddInputList(desc, &x, 1);
+    const TF_DataType type = TF_FLOAT;
+    TF_SetAttrTypeList(desc, "Tout", &type, 1);
+    for (const char* const name : {"then_branch", "else_branch"})
+      TF_SetAttrFuncName(desc, name, function, std::string_view(function).size());
+    return ErrorOf(Finish(desc), {{x, fed.get()}});
+  };
+  EXPECT_EQ(branch("NoReturn"), "3 Return y missing.\n\tIn function output y:float");
+  EXPECT_EQ(branch("OtherReturn"),
+            "3 Return y -> z:y:0 is not found.\n\tIn function output y:float");
 }
 
 // As in TensorFlow, a fed placeholder that is a target has no value: its node runs.
