@@ -42,7 +42,7 @@ inline Process& GetProcess() {
 }
 
 // Makes the context, unless another thread has made it. Throws if a device cannot be made.
-inline TFE_Context* MakeContext() {
+[[gnu::cold]] inline TFE_Context* MakeContext() {
   Process& process = GetProcess();
   const std::lock_guard lock(process.mutex);
   TFE_Context* context = process.context.load(std::memory_order_relaxed);

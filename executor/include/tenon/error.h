@@ -19,7 +19,7 @@ namespace tenon::inline v0 {
 using Where = std::source_location;
 
 // "train.cc:42": the file without its folders, and the line. Empty where no place is known.
-inline std::string ToString(const Where& where) {
+[[gnu::cold]] inline std::string ToString(const Where& where) {
   const std::string_view file = where.file_name();
   if (file.empty() || where.line() == 0) return {};
   const size_t slash = file.rfind('/');
@@ -56,8 +56,8 @@ inline Where OfProgram(Where where) {
 class Error : public std::runtime_error {
  public:
   // `op` is the type of the op that failed, `node` its name in a graph; both may be empty.
-  Error(TF_Code code, std::string message, std::string op = {}, std::string node = {},
-        Where where = {})
+  [[gnu::cold]] Error(TF_Code code, std::string message, std::string op = {}, std::string node = {},
+                      Where where = {})
       : std::runtime_error(Text(message, op, where)),
         code_(code),
         message_(std::move(message)),
@@ -76,7 +76,8 @@ class Error : public std::runtime_error {
   const Where& source() const { return where_; }
 
  private:
-  static std::string Text(const std::string& message, const std::string& op, const Where& where) {
+  [[gnu::cold]] static std::string Text(const std::string& message, const std::string& op,
+                                        const Where& where) {
     const std::string place = ToString(where);
     std::string text = op;
     if (!place.empty()) text += (text.empty() ? "at " : " at ") + place;
@@ -101,7 +102,7 @@ inline ErrorHandler& CurrentErrorHandler() {
   return handler;
 }
 
-[[noreturn]] inline void Throw(Error error) {
+[[noreturn, gnu::cold]] inline void Throw(Error error) {
 #ifdef __cpp_exceptions
   throw error;
 #else
@@ -110,7 +111,7 @@ inline ErrorHandler& CurrentErrorHandler() {
 #endif
 }
 
-[[noreturn]] inline void Throw(TF_Code code, std::string message, Where where = {}) {
+[[noreturn, gnu::cold]] inline void Throw(TF_Code code, std::string message, Where where = {}) {
   Throw(Error(code, std::move(message), {}, {}, where));
 }
 

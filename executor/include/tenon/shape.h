@@ -62,7 +62,7 @@ class Shape {
   }
 
   // "(2, 3)", "(5,)", "()", "(None, 3)", "<unknown>": as Python writes it.
-  std::string ToString() const {
+  [[gnu::cold]] std::string ToString() const {
     if (!known_) return "<unknown>";
     std::string text = "(";
     for (size_t i = 0; i < dims_.size(); ++i) {

@@ -431,7 +431,7 @@ class Tensor {
     return *rep_;
   }
   // The value in the host's memory. The tensor owns it.
-  TF_Tensor* Host(Where where) const {
+  [[gnu::noinline]] TF_Tensor* Host(Where where) const {
     internal::TensorRep& rep = this->rep(where);
     if (TF_Tensor* const tensor = rep.host.load(std::memory_order_acquire)) return tensor;
     if (rep.handle == nullptr)
@@ -448,18 +448,20 @@ class Tensor {
     TF_DeleteTensor(tensor);
     return before;
   }
-  [[noreturn]] void ThrowSymbolic(const char* what, Where where) const;
-  [[noreturn]] static void ThrowEmpty(Where where);
+  [[noreturn, gnu::cold]] void ThrowSymbolic(const char* what, Where where) const;
+  [[noreturn, gnu::cold]] static void ThrowEmpty(Where where);
 
  private:
   static TF_Tensor* Allocate(DType dtype, const Shape& shape, size_t count, Where where) {
-    if (shape.num_elements() != static_cast<int64_t>(count)) {
-      internal::Throw(TF_INVALID_ARGUMENT,
-                      "A tensor of shape " + shape.ToString() + " cannot have " +
-                          std::to_string(count) + " elements",
-                      where);
-    }
+    if (shape.num_elements() != static_cast<int64_t>(count)) [[unlikely]]
+      ThrowCount(shape, count, where);
     return internal::AllocateTensor(dtype, shape.dims().data(), shape.rank(), where);
+  }
+  [[noreturn, gnu::cold]] static void ThrowCount(const Shape& shape, size_t count, Where where) {
+    internal::Throw(TF_INVALID_ARGUMENT,
+                    "A tensor of shape " + shape.ToString() + " cannot have " +
+                        std::to_string(count) + " elements",
+                    where);
   }
   template <typename T, typename List>
   static Tensor OfNested(const List& list, Where where) {
@@ -506,8 +508,10 @@ class Tensor {
     return std::string(TF_TString_GetDataPointer(&strings[i]), TF_TString_GetSize(&strings[i]));
   }
   void CheckType(DType asked, Where where) const {
-    if (asked == rep_->dtype) [[likely]]
-      return;
+    if (asked != rep_->dtype) [[unlikely]]
+      ThrowType(asked, where);
+  }
+  [[noreturn, gnu::cold]] void ThrowType(DType asked, Where where) const {
     internal::Throw(TF_INVALID_ARGUMENT,
                     std::string("Elements of type ") + Name(asked) + " asked of a tensor of type " +
                         Name(rep_->dtype),

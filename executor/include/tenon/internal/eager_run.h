@@ -104,13 +104,14 @@ inline std::string_view Between(std::string_view text, std::string_view begin,
   return text.substr(from + begin.size(), to - from - begin.size());
 }
 
-[[noreturn]] inline void ThrowFromOp(const OpCall& call, TF_Status* status, std::string node = {}) {
+[[noreturn, gnu::cold]] inline void ThrowFromOp(const OpCall& call, TF_Status* status,
+                                                std::string node = {}) {
   if (call.function != nullptr) TraceFunctionsInUse().throw_from_function(call, status);
   Throw(Error(TF_GetCode(status), TF_Message(status), call.type, std::move(node), call.where));
 }
 
 // Whether ops of this type draw random numbers by the attributes seed and seed2.
-inline bool DrawsNumbers(const std::string& type) {
+[[gnu::cold]] inline bool DrawsNumbers(const std::string& type) {
   static constexpr const char* kTypes[] = {
       "RandomUniform",   "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal",
       "TruncatedNormal", "RandomShuffle",    "Multinomial",          "RandomGamma",
@@ -122,7 +123,7 @@ inline bool DrawsNumbers(const std::string& type) {
 }
 
 // Whether an op gets its seeds from the program's seed: it draws, and has none.
-inline bool LacksSeeds(const OpCall& call) {
+[[gnu::noinline]] inline bool LacksSeeds(const OpCall& call) {
   if (!GetProcess().has_seed.load(std::memory_order_relaxed) || !DrawsNumbers(call.type))
     return false;
   for (const NamedAttr& attr : call.attrs) {
@@ -132,7 +133,7 @@ inline bool LacksSeeds(const OpCall& call) {
 }
 
 // Sets both seeds. `number` is that of the op among those of the trace, or of the eager ones.
-inline void AddSeeds(OpCall& call, int64_t number) {
+[[gnu::cold]] inline void AddSeeds(OpCall& call, int64_t number) {
   for (const auto& [name, value] :
        {std::pair<const char*, int64_t>("seed", GetProcess().seed.load()),
         std::pair<const char*, int64_t>("seed2", number)}) {
@@ -147,7 +148,7 @@ inline void AddEagerSeeds(OpCall& call) {
 }
 
 // What an op has by way of attributes, in words; empty if the library has no such op.
-inline std::string AttrsInWords(const std::string& type) {
+[[gnu::cold]] inline std::string AttrsInWords(const std::string& type) {
   TF_Buffer* const list = TF_GetAllOpList();
   const std::string bytes(static_cast<const char*>(list->data), list->length);
   TF_DeleteBuffer(list);
@@ -167,6 +168,16 @@ inline std::string AttrsInWords(const std::string& type) {
   return {};
 }
 
+// Whether the library has the op, and the op the attribute.
+[[gnu::cold]] inline bool HasAttr(const std::string& type, const std::string& attr) {
+  TF_Status* const status = TF_NewStatus();
+  unsigned char is_list = 0;
+  TFE_OpNameGetAttrType(Context(), type.c_str(), attr.c_str(), &is_list, status);
+  const TF_Code code = TF_GetCode(status);
+  TF_DeleteStatus(status);
+  return code == TF_OK;
+}
+
 // Whether the library has the op, and the op no such attribute. Names that begin with '_' are free.
 inline bool IsUnknownAttr(const std::string& type, const std::string& attr) {
   if (attr.empty() || attr[0] == '_') return false;
@@ -181,19 +192,12 @@ inline bool IsUnknownAttr(const std::string& type, const std::string& attr) {
   auto& slot = slots[(hash(type) + hash(attr)) % std::size(slots)];
   if (slot.type == type && slot.attr == attr) [[likely]]
     return false;
-  TF_Status* const status = TF_NewStatus();
-  unsigned char is_list = 0;
-  TFE_OpNameGetAttrType(Context(), type.c_str(), attr.c_str(), &is_list, status);
-  const TF_Code code = TF_GetCode(status);
-  TF_DeleteStatus(status);
-  if (code == TF_OK) {
-    slot = {type, attr};
-    return false;
-  }
-  return !AttrsInWords(type).empty();
+  if (!HasAttr(type, attr)) return !AttrsInWords(type).empty();
+  slot = {type, attr};
+  return false;
 }
 
-[[noreturn]] inline void ThrowUnknownAttr(const OpCall& call, const std::string& attr) {
+[[noreturn, gnu::cold]] inline void ThrowUnknownAttr(const OpCall& call, const std::string& attr) {
   Throw(Error(TF_INVALID_ARGUMENT,
               "The op has no attribute \"" + attr + "\"; " + AttrsInWords(call.type), call.type, {},
               call.where));
