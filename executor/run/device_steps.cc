@@ -10,6 +10,9 @@
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
 #include "graph/c_api/tensor_guards.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/device/copy_scope.h"
+#include "plugin/device/device_copy.h"
 #include "plugin/kernels/run_limits.h"
 
 namespace tenon {
@@ -205,9 +208,10 @@ absl::Status AsyncStep::End(Frame& frame, ContextPtr call) const {
 }
 
 absl::StatusOr<Tensor> CopyStep::HostTarget(const Frame& frame, const Tensor& from) const {
+  if (AbiWatch::Active() == nullptr) return AllocateForCopyFrom(*device_, from);
   Tensor target;
   TENON_RETURN_IF_ERROR(BecomeGuarded(target, from.dtype(), from.shape()));
-  if (AbiWatch::Active() != nullptr) {
+  {
     const std::string node(frame.plan().graph->name(frame.node()));
     TensorGuards::Get().Check(nullptr, target.data(),
                               {std::string(device_->plugin()), "memcpy_dtoh", node, "the target"});
@@ -219,11 +223,14 @@ absl::StatusOr<Tensor> CopyStep::Target(Frame& frame, const Tensor& from) const 
   if (slot_ < 0) return frame.View(to_);
   if (direction_ == Direction::kToHost) return HostTarget(frame, from);
   Device& device = direction_ == Direction::kBetween ? *target_ : *device_;
-  TENON_ASSIGN_OR_RETURN(BufferRef buffer, device.Allocate(from.bytes()));
+  TENON_ASSIGN_OR_RETURN(BufferRef buffer,
+                         orders_itself_ && from.bytes() > 0
+                             ? device.AllocateForArrival(Queues().stream, from.bytes())
+                             : device.Allocate(from.bytes()));
   return Tensor(from.dtype(), from.shape(), std::move(buffer));
 }
 
-absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
+absl::Status CopyStep::Run(Frame& frame, const StepArgs& args) const {
   const Tensor from = frame.View(from_);
   if (!from.initialized()) return absl::InternalError("the value to copy is not there");
   TENON_ASSIGN_OR_RETURN(Tensor to, Target(frame, from));
@@ -244,6 +251,12 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs&) const {
   }
   TENON_RETURN_IF_ERROR(Wait(*device_, waits_));
   const StreamHandle stream = Queues().stream;
+  const auto loop = [&args](int64_t n, absl::FunctionRef<void(int64_t)> body) {
+    args.workers->ParallelFor(n, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) body(i);
+    });
+  };
+  const CopyScope scope(frame.context().device_timeout_s, args.workers->threads(), loop);
   TENON_RETURN_IF_ERROR(Queue(stream, from, to));
   TENON_ASSIGN_OR_RETURN(event.handle, device_->AcquireEvent());
   event.device = device_;

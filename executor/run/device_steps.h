@@ -144,11 +144,14 @@ class CopyStep : public SlowStep {
     kBetween    // from `device` to `target`
   };
   // A stream of `device` copies, after `waits`. `target`: read only if the direction is kBetween.
-  // `to`: the planned host memory, if `slot` is -1. `event`: the frame's event for this copy. The
-  // devices must outlive the step.
+  // `to`: the planned host memory, if `slot` is -1. `event`: the frame's event for this copy.
+  // `orders_itself`: only where the direction is kToDevice; the target is memory of
+  // Device::AllocateForArrival, so that `waits` need not order its earlier uses. The devices must
+  // outlive the step.
   CopyStep(Direction direction, Device* device, Device* target, std::vector<StreamWait> waits,
-           StepInput from, StepInput to, int32_t slot, int32_t event)
+           StepInput from, StepInput to, int32_t slot, int32_t event, bool orders_itself = false)
       : direction_(direction),
+        orders_itself_(orders_itself),
         device_(device),
         target_(target),
         waits_(std::move(waits)),
@@ -170,6 +173,7 @@ class CopyStep : public SlowStep {
   absl::Status Queue(StreamHandle stream, const Tensor& from, const Tensor& to) const;
 
   Direction direction_;
+  bool orders_itself_;
   Device* device_;
   Device* target_;
   std::vector<StreamWait> waits_;

@@ -2,10 +2,10 @@
 // memory and stream functions.
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "apu_clock.h"
 #include "apu_memory.h"
 #include "apu_pace.h"
 #include "apu_status.h"
@@ -16,7 +16,6 @@ namespace apu {
 namespace {
 
 constexpr size_t kCapacity = size_t{1} << 30;  // 1 GiB
-constexpr size_t kHostAlignment = 64;          // as TensorFlow promises to kernels
 
 DeviceMemory& MemoryOf(const SP_Device* device) {
   return *static_cast<DeviceMemory*>(device->device_handle);
@@ -52,12 +51,19 @@ void Deallocate(const SP_Device* device, SP_DeviceMemoryBase* memory) {
   MemoryOf(device).Deallocate(memory->opaque);
 }
 
-void* HostMemoryAllocate(const SP_Device*, uint64_t size) {
-  return std::aligned_alloc(kHostAlignment,
-                            (size + kHostAlignment - 1) / kHostAlignment * kHostAlignment);
+void* HostMemoryAllocate(const SP_Device* device, uint64_t size) {
+  try {
+    if (VirtualClock* const clock = VirtualClock::Get())
+      clock->Log("host_memory " + std::to_string(size));
+    return MemoryOf(device).host().Allocate(size);
+  } catch (const std::exception&) {  // the callback has no status: NULL is its error
+    return nullptr;
+  }
 }
 
-void HostMemoryDeallocate(const SP_Device*, void* memory) { std::free(memory); }
+void HostMemoryDeallocate(const SP_Device* device, void* memory) {
+  MemoryOf(device).host().Deallocate(memory);
+}
 
 TF_Bool GetAllocatorStats(const SP_Device* device, SP_AllocatorStats* stats) {
   const DeviceMemory::Stats now = MemoryOf(device).GetStats();
@@ -79,6 +85,15 @@ TF_Bool DeviceMemoryUsage(const SP_Device* device, int64_t* free, int64_t* total
 }
 
 // --- Streams and events ---
+
+void HostSees(const Marker& marker) {
+  if (VirtualClock* const clock = VirtualClock::Get()) clock->HostSees(marker.time());
+}
+
+void HostWaits(Marker& marker) {
+  marker.Wait();
+  HostSees(marker);
+}
 
 void CreateStream(const SP_Device* device, SP_Stream* stream, TF_Status* status) {
   Guard(status, [&] { *stream = new SP_Stream_st(MemoryOf(device)); });
@@ -104,7 +119,10 @@ void DestroyEvent(const SP_Device*, SP_Event event) { delete event; }
 
 SE_EventStatus GetEventStatus(const SP_Device*, SP_Event event) {
   const std::shared_ptr<Marker> marker = event->marker();
-  return marker == nullptr || marker->reached() ? SE_EVENT_COMPLETE : SE_EVENT_PENDING;
+  if (marker == nullptr) return SE_EVENT_COMPLETE;
+  if (!marker->reached()) return SE_EVENT_PENDING;
+  HostSees(*marker);
+  return SE_EVENT_COMPLETE;
 }
 
 void RecordEvent(const SP_Device*, SP_Stream stream, SP_Event event, TF_Status* status) {
@@ -118,16 +136,16 @@ void WaitForEvent(const SP_Device*, SP_Stream stream, SP_Event event, TF_Status*
 }
 
 void BlockHostForEvent(const SP_Device*, SP_Event event, TF_Status*) {
-  if (const std::shared_ptr<Marker> marker = event->marker()) marker->Wait();
+  if (const std::shared_ptr<Marker> marker = event->marker()) HostWaits(*marker);
 }
 
 void BlockHostUntilDone(const SP_Device*, SP_Stream stream, TF_Status* status) {
-  Guard(status, [&] { stream->Mark()->Wait(); });
+  Guard(status, [&] { HostWaits(*stream->Mark()); });
 }
 
 void SynchronizeAllActivity(const SP_Device*, TF_Status* status) {
   Guard(status, [] {
-    for (const std::shared_ptr<Marker>& marker : Stream::MarkAll()) marker->Wait();
+    for (const std::shared_ptr<Marker>& marker : Stream::MarkAll()) HostWaits(*marker);
   });
 }
 
@@ -138,8 +156,10 @@ void MemcpyDeviceToHost(const SP_Device* device, SP_Stream stream, void* target,
   Guard(status, [&] {
     const char* from = Reach(device, source, size, status);
     if (from != nullptr) {
+      const HostMemory* const host = &MemoryOf(device).host();
       stream->Enqueue([=] {
-        const Paced paced(Pace::Get().OfCopy(size));
+        const bool is_pinned = host->Holds(target, size);
+        const Paced paced("to_host", Pace::Get().OfHostCopy(size, is_pinned));
         std::memcpy(target, from, size);
       });
     }
@@ -151,8 +171,10 @@ void MemcpyHostToDevice(const SP_Device* device, SP_Stream stream, SP_DeviceMemo
   Guard(status, [&] {
     char* to = Reach(device, target, size, status);
     if (to != nullptr) {
+      const HostMemory* const host = &MemoryOf(device).host();
       stream->Enqueue([=] {
-        const Paced paced(Pace::Get().OfCopy(size));
+        const bool is_pinned = host->Holds(source, size);
+        const Paced paced("to_device", Pace::Get().OfHostCopy(size, is_pinned));
         std::memcpy(to, source, size);
       });
     }
@@ -166,7 +188,7 @@ void MemcpyDeviceToDevice(const SP_Device* device, SP_Stream stream, SP_DeviceMe
     const char* from = Reach(device, source, size, status);
     if (to != nullptr && from != nullptr) {
       stream->Enqueue([=] {
-        const Paced paced(Pace::Get().OfCopy(size));
+        const Paced paced("within", Pace::Get().OfCopy(size));
         std::memmove(to, from, size);
       });
     }

@@ -84,7 +84,7 @@ void ComputeRelu(TF_OpKernelContext* context, const StatusPtr& status) {
   float* out = Floats(stream, TF_TensorData(node.output.get()), count, status);
   if (!Ok(status)) return;
   stream->Enqueue([=] {
-    const Paced paced(Pace::Get().OfKernel());
+    const Paced paced("kernel", Pace::Get().OfKernel());
     for (int64_t i = 0; i < count; ++i) out[i] = Relu(in[i]);
   });
 }
@@ -122,7 +122,7 @@ void ComputeBiasRelu(TF_OpKernelContext* context, const StatusPtr& status) {
   float* out = Floats(stream, TF_TensorData(node.output.get()), node.count, status);
   if (!Ok(status)) return;
   stream->Enqueue([=] {
-    const Paced paced(Pace::Get().OfKernel());
+    const Paced paced("kernel", Pace::Get().OfKernel());
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t i = 0; i < columns; ++i) {
         out[row * columns + i] = Relu(in[row * columns + i] + add[i]);

@@ -5,12 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+
+#include "apu_pace.h"
 
 namespace apu {
 namespace {
 
 constexpr uint64_t kAlignment = 256;
+constexpr uint64_t kHostAlignment = 64;  // as TensorFlow promises to kernels
 // Bytes: the pages of a smaller block are not worth a system call.
 constexpr uint64_t kGiveBackFrom = 1 << 20;
 
@@ -116,6 +120,40 @@ DeviceMemory::Stats DeviceMemory::GetStats() const {
     stats.largest_free_block = std::max(stats.largest_free_block, static_cast<int64_t>(size));
   }
   return stats;
+}
+
+HostMemory::~HostMemory() {
+  for (const auto& [address, size] : blocks_) std::free(const_cast<char*>(address));
+}
+
+void* HostMemory::Allocate(uint64_t size) {
+  std::lock_guard lock(mutex_);
+  const uint64_t most = Pace::Get().host_memory();
+  if (size > most || in_use_ > most - size) return nullptr;
+  const uint64_t rounded = (size + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
+  void* const block = std::aligned_alloc(kHostAlignment, rounded);
+  if (block == nullptr) return nullptr;
+  blocks_.emplace(static_cast<const char*>(block), size);
+  in_use_ += size;
+  return block;
+}
+
+void HostMemory::Deallocate(void* address) {
+  std::lock_guard lock(mutex_);
+  const auto block = blocks_.find(static_cast<const char*>(address));
+  if (block == blocks_.end()) return;
+  in_use_ -= block->second;
+  blocks_.erase(block);
+  std::free(address);
+}
+
+bool HostMemory::Holds(const void* address, uint64_t size) const {
+  const char* const first = static_cast<const char*>(address);
+  std::lock_guard lock(mutex_);
+  const auto behind = blocks_.upper_bound(first);
+  if (behind == blocks_.begin()) return false;
+  const auto& [begin, bytes] = *std::prev(behind);
+  return size <= bytes && static_cast<uint64_t>(first - begin) <= bytes - size;
 }
 
 }  // namespace apu

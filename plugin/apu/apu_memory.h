@@ -14,6 +14,28 @@
 
 namespace apu {
 
+// Host memory for copies to and from the device. A real device would pin it. Thread-safe.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  ~HostMemory();
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  // `size` bytes, aligned to 64. NULL if the system has none, or beyond what Pace::host_memory
+  // allows in all.
+  void* Allocate(uint64_t size);
+  // Frees what Allocate has returned. Ignores any other address, NULL included.
+  void Deallocate(void* address);
+  // Whether all of these bytes lie in one block of Allocate.
+  bool Holds(const void* address, uint64_t size) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<const char*, uint64_t> blocks_;  // address -> size
+  uint64_t in_use_ = 0;
+};
+
 // Hands out blocks of the device's memory, first fit. Thread-safe. Throws std::bad_alloc if the
 // host has no memory for its own lists.
 class DeviceMemory {
@@ -47,6 +69,8 @@ class DeviceMemory {
   char* Reach(const void* address, uint64_t size) const;
 
   Stats GetStats() const;
+  // Goes with the device's memory: blocks that were not given back, too.
+  HostMemory& host() { return host_; }
 
  private:
   DeviceMemory(char* base, size_t capacity, int file);
@@ -54,6 +78,7 @@ class DeviceMemory {
   char* const base_;  // first byte of the inaccessible mapping; the other one follows it
   const size_t capacity_;
   const int file_;  // the memory file
+  HostMemory host_;
 
   mutable std::mutex mutex_;           // guards all below
   std::map<uint64_t, uint64_t> free_;  // offset -> size, never adjacent

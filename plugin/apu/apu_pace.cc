@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "apu_clock.h"
+
 namespace apu {
 namespace {
 
@@ -26,8 +28,10 @@ const Pace& Pace::Get() {
 Pace::Pace()
     : compute_us_(Number("compute_us", 0, 1e7, 0)),
       copy_gbps_(Number("copy_gbps", 1e-6, 1e6, 0)),
+      pageable_gbps_(Number("pageable_gbps", 1e-6, 1e6, 0)),
       jitter_(Number("jitter", 0, 1, 0)),
-      devices_(static_cast<int>(Number("devices", 1, 16, 1))) {}
+      devices_(static_cast<int>(Number("devices", 1, 16, 1))),
+      host_memory_(static_cast<uint64_t>(Number("host_memory", 0, 1e15, 1e15))) {}
 
 std::chrono::nanoseconds Pace::WithJitter(double ns) const {
   if (jitter_ > 0) {
@@ -40,6 +44,10 @@ std::chrono::nanoseconds Pace::WithJitter(double ns) const {
 }
 
 Paced::~Paced() {
+  if (VirtualClock* const clock = VirtualClock::Get()) {
+    clock->Work(kind_, lasts_);
+    return;
+  }
   if (lasts_.count() <= 0) return;
   // Sleeping is late by some 50 us; a short rest is spent on asking the clock.
   constexpr auto kLate = std::chrono::microseconds(60);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "apu_clock.h"
+
 namespace apu {
 namespace {
 
@@ -66,7 +68,8 @@ void Stream::Enqueue(Task task) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    queue_.push_back(std::move(task));
+    const VirtualClock* const clock = VirtualClock::Get();
+    queue_.push_back({std::move(task), clock == nullptr ? 0 : clock->host()});
   }
   wake_.notify_one();
 }
@@ -76,12 +79,15 @@ std::shared_ptr<Marker> Stream::Mark() {
   // The task signals when it is destroyed, not when it runs: a task that is dropped must not leave
   // anybody waiting.
   std::shared_ptr<void> signal(nullptr, [marker](void*) { marker->Signal(); });
-  Enqueue([signal = std::move(signal)] {});
+  Enqueue([marker, signal = std::move(signal)] { marker->SetTime(VirtualClock::stream()); });
   return marker;
 }
 
 void Stream::WaitFor(std::shared_ptr<Marker> marker) {
-  Enqueue([marker = std::move(marker)] { marker->Wait(); });
+  Enqueue([marker = std::move(marker)] {
+    marker->Wait();
+    VirtualClock::NotBefore(marker->time());
+  });
 }
 
 void Stream::Run() {
@@ -89,7 +95,8 @@ void Stream::Run() {
   for (;;) {
     wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    Task task = std::move(queue_.front());
+    Task task = std::move(queue_.front().task);
+    VirtualClock::NotBefore(queue_.front().at);
     queue_.pop_front();
     lock.unlock();
     task();
@@ -99,7 +106,7 @@ void Stream::Run() {
 }
 
 void Stream::Drop() {
-  std::deque<Task> dropped;
+  std::deque<Queued> dropped;
   std::lock_guard lock(mutex_);
   stopping_ = true;
   dropped.swap(queue_);

@@ -2,7 +2,9 @@
 // real device.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -23,11 +25,16 @@ class Marker {
   // Blocks until Signal was called.
   void Wait();
   bool reached();
+  // By the VirtualClock, if there is one: when the stream got there. SetTime comes before Signal,
+  // and time() is of use once the point is reached.
+  void SetTime(int64_t time) { time_ = time; }
+  int64_t time() const { return time_; }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   bool reached_ = false;
+  std::atomic<int64_t> time_{0};
 };
 
 // Runs tasks one after the other, in the order of Enqueue, on a thread of its own. Tasks must not
@@ -74,7 +81,11 @@ class Stream {
   DeviceMemory& memory_;
   std::mutex mutex_;  // guards the queue and `stopping_`
   std::condition_variable wake_;
-  std::deque<Task> queue_;
+  struct Queued {
+    Task task;
+    int64_t at;  // the host's time then, by the VirtualClock
+  };
+  std::deque<Queued> queue_;
   bool stopping_ = false;
   std::thread worker_;
 };

@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/machine_memory.h"
+#include "graph/base/status_macros.h"
 
 namespace tenon {
 namespace {
@@ -69,6 +70,12 @@ std::string Device::full_name() const {
 }
 std::string Device::physical_name() const {
   return absl::StrCat("/physical_device:", type(), ":", ordinal());
+}
+
+absl::StatusOr<BufferRef> Device::AllocateForArrival(StreamHandle stream, size_t bytes) {
+  TENON_ASSIGN_OR_RETURN(BufferRef memory, Allocate(bytes));
+  TENON_RETURN_IF_ERROR(StreamWaitsForStream(stream, compute_stream()));
+  return memory;
 }
 
 std::unique_ptr<Device> MakeCpuDevice(int ordinal) { return std::make_unique<CpuDevice>(ordinal); }

@@ -64,6 +64,10 @@ class Device {
   // RESOURCE_EXHAUSTED when the device is full.
   virtual absl::StatusOr<BufferRef> Allocate(size_t bytes) = 0;
 
+  // The same, for a value that `stream` writes to the memory: if queued work may still use it,
+  // makes the stream wait for the compute stream. Errors are those of both.
+  virtual absl::StatusOr<BufferRef> AllocateForArrival(StreamHandle stream, size_t bytes);
+
   // The four streams of a device. They live as long as the device. A plug-in makes each by a call
   // of its own.
   virtual StreamHandle compute_stream() = 0;
@@ -87,6 +91,13 @@ class Device {
                                         const Tensor& host) = 0;
   virtual absl::Status CopyDeviceToDevice(StreamHandle stream, const Tensor& from,
                                           const Tensor& to) = 0;
+
+  // Host memory of the device's own, to and from which it copies without a detour (pinned memory),
+  // aligned as tensors are. Null: there is none of that size, and other host memory serves. Copies
+  // take it as they take any host memory. It may be used and released when the device is gone.
+  virtual BufferRef AllocateHost(size_t) { return BufferRef(); }
+  // Whether AllocateHost is worth a call for a value of that size that is copied to the host.
+  virtual bool has_own_host_memory(size_t) const { return false; }
 
   // Takes an event from the device's pool, and gives it back. An event that is given back need not
   // be complete.

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "plugin/device/copy_scope.h"
 
 namespace tenon {
 namespace {
@@ -29,15 +30,17 @@ absl::Status AwaitCopy(const Tensor& from, const Tensor& to, Device& device, Str
 // The copy waits for the compute stream: queued kernels may still use the target's memory, which
 // the allocator gave out again at once.
 absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, double timeout_s) {
+  const CopyScope scope(timeout_s);
   const StreamHandle stream = device.host_to_device_stream();
   TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
-  TENON_RETURN_IF_ERROR(device.CopyHostToDevice(stream, from, to));
-  return AwaitCopy(from, to, device, stream, timeout_s);
+  absl::Status queued = device.CopyHostToDevice(stream, from, to);
+  const absl::Status done = AwaitCopy(from, to, device, stream, timeout_s);
+  return queued.ok() ? done : queued;  // after an error, too, a part may be queued
 }
 
 // The copy waits for the compute stream, on which kernels write the value.
 absl::StatusOr<Tensor> CopyOnHost(const Tensor& value, Device& device, double timeout_s) {
-  TENON_ASSIGN_OR_RETURN(Tensor copy, AllocateLike(value, nullptr));
+  TENON_ASSIGN_OR_RETURN(Tensor copy, AllocateForCopyFrom(device, value));
   if (value.bytes() == 0) return copy;
   const StreamHandle stream = device.device_to_host_stream();
   TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
@@ -52,6 +55,14 @@ absl::StatusOr<Tensor> AllocateLike(const Tensor& like, Device* device) {
   if (device == nullptr) return Tensor::Allocate(like.dtype(), like.shape());
   TENON_ASSIGN_OR_RETURN(BufferRef buffer, device->Allocate(like.bytes()));
   return Tensor(like.dtype(), like.shape(), std::move(buffer));
+}
+
+absl::StatusOr<Tensor> AllocateForCopyFrom(Device& device, const Tensor& like) {
+  if (device.has_own_host_memory(like.bytes())) {
+    if (BufferRef own = device.AllocateHost(like.bytes()))
+      return Tensor(like.dtype(), like.shape(), std::move(own));
+  }
+  return Tensor::Allocate(like.dtype(), like.shape());
 }
 
 absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s) {

@@ -15,6 +15,10 @@ inline constexpr double kCopyTimeoutSeconds = 60;
 // which is not checked. Errors are those of Tensor::Allocate or Device::Allocate.
 absl::StatusOr<Tensor> AllocateLike(const Tensor& like, Device* device);
 
+// A host tensor of like's type and shape, into which `device` will copy: in the device's own host
+// memory if it has some for so large a tensor, else as Tensor::Allocate, whose errors it returns.
+absl::StatusOr<Tensor> AllocateForCopyFrom(Device& device, const Tensor& like);
+
 // Copies a host tensor into new memory of `device`, after all work that is queued on the compute
 // stream of `device`. The elements must be memcpyable (IsMemcpyable). Waits at most `timeout_s`
 // seconds for the queued copy, then returns DEADLINE_EXCEEDED. If the wait fails, for this or

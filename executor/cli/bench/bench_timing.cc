@@ -8,6 +8,7 @@
 #include "executor/cli/reports/machine.h"
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
+#include "executor/cli/reports/staging_report.h"
 #include "graph/base/version.h"
 
 namespace tenon::cli {
@@ -66,7 +67,8 @@ void WriteTiming(const Timing& timing, Json& doc) {
   const std::string noise = NoiseOf(s);
   doc.Set("noisy", noise.empty() ? Json() : Json(noise));
   doc.Set("runs_per_s", static_cast<double>(s.count) / timing.runs.wall_s)
-      .Set("plan_cache", PlanCacheJson(e));
+      .Set("plan_cache", PlanCacheJson(e))
+      .Set("host_staging", HostStagingJson(e));
 }
 
 std::string TimingText(const Timing& timing, const Style& style) {
@@ -87,6 +89,8 @@ std::string TimingText(const Timing& timing, const Style& style) {
                   ", weights ", Bytes(memory.weights_bytes), ", arena ", Bytes(memory.arena_bytes),
                   " (at least ", Bytes(memory.arena_lower_bound_bytes), ")\n");
   absl::StrAppend(&text, style.Dim("plans   "), PlanCacheText(e), "\n");
+  for (const std::string& line : HostStagingLines(e))
+    absl::StrAppend(&text, style.Dim("copies  "), line, "\n");
   if (const std::optional<double> allocations = AllocationsPerRun(timing.runs))
     absl::StrAppend(&text, style.Dim("heap    "),
                     absl::StrFormat("%.2f allocations a run", *allocations), "\n");

@@ -15,6 +15,7 @@
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
 #include "executor/cli/reports/run_summary.h"
+#include "executor/cli/reports/staging_report.h"
 #include "executor/state/fixed_variables.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/status_macros.h"
@@ -92,7 +93,8 @@ void AddDetails(const RunOutcome& outcome, Json& doc) {
       .Set("nodes_optimized", OptimizedGraph(e).num_nodes())
       .Set("devices", std::move(devices))
       .Set("times_ms", std::move(times_json))
-      .Set("plan_cache", PlanCacheJson(e));
+      .Set("plan_cache", PlanCacheJson(e))
+      .Set("host_staging", HostStagingJson(e));
 }
 
 Json RunJson(Json fetches) {

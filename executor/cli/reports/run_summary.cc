@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/cli/reports/staging_report.h"
 #include "executor/run/plan.h"
 #include "executor/session/executable.h"
 #include "executor/values/tensor_text.h"
@@ -262,6 +263,8 @@ class RunSummaryText {
                                      Bytes(memory.arena_lower_bound_bytes),
                                      " is the least possible; constants ",
                                      Bytes(memory.weights_bytes))));
+    for (const std::string& line : HostStagingLines(*outcome_.executable))
+      Line("", style_.Dim(line));
     text_ += "\n";
   }
 

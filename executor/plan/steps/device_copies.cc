@@ -15,6 +15,9 @@
 namespace tenon {
 namespace {
 
+// A copy of so many bytes takes longer than the event that tells when its target's memory is idle.
+constexpr int64_t kLargeArrivalBytes = int64_t{128} << 10;
+
 // Whether the devices copy to each other. A plug-in copies between its own devices of one type
 // only; devices that two plug-ins bring under one type name go by way of the host, as all others
 // do.
@@ -57,6 +60,7 @@ absl::StatusOr<int32_t> DeviceCopies::CopyToDevice(int32_t id, Device* device) {
   }
   streams_.Use(device);
   if (v.constant != nullptr) return ConstantOnDevice(id, device);
+  if (IsLargeArrival(v)) return AddArrival(id, device, {}, /*orders_itself=*/true);
   // Memory of the compute stream is reused in the order of that stream: kernels that are queued
   // there may still read what is now the target.
   std::vector<StreamWait> waits;
@@ -81,7 +85,8 @@ absl::StatusOr<int32_t> DeviceCopies::ConstantOnDevice(int32_t id, Device* devic
   return steps_.AddValue(std::move(copy));
 }
 
-int32_t DeviceCopies::AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits) {
+int32_t DeviceCopies::AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits,
+                                 bool orders_itself) {
   StepGraph& graph = steps_.graph();
   PlanValue copy = steps_.value(id);
   const int32_t source = copy.storage;
@@ -94,7 +99,7 @@ int32_t DeviceCopies::AddArrival(int32_t id, Device* to, std::vector<StreamWait>
   auto step = std::make_unique<CopyStep>(
       from == nullptr ? CopyStep::Direction::kToDevice : CopyStep::Direction::kBetween,
       from == nullptr ? to : from, to, std::move(waits), steps_.InputOf(id), StepInput(),
-      steps_.SlotOf(copy.storage), copy.event);
+      steps_.SlotOf(copy.storage), copy.event, orders_itself);
   steps_.AddSlowStep(copy.output.node, std::move(step), copy.alive, {source}, {copy.storage});
   return steps_.AddValue(std::move(copy));
 }
@@ -127,6 +132,43 @@ void DeviceCopies::AwaitArrival(NodeId reader, int32_t id) {
       reader, std::make_unique<WaitStep>(v.event, v.device->plugin(), in_.graph.name(reader)),
       alive, {v.storage}, {v.storage});
   if (alive == FlagTree::kAlways && !steps_.InLoop()) v.event = -1;
+}
+
+bool DeviceCopies::IsLargeArrival(const PlanValue& v) const {
+  return v.shape != nullptr && IsMemcpyable(v.dtype) &&
+         v.shape->num_elements() >=
+             kLargeArrivalBytes / static_cast<int64_t>(DataTypeSize(v.dtype));
+}
+
+// Integers are left out: kernels want many of them in host memory.
+void DeviceCopies::FindFeeds() {
+  feeds_.emplace();
+  absl::flat_hash_set<std::pair<int32_t, Device*>> found;
+  for (const NodeId n : in_.schedule.order) {
+    Device* const device = in_.devices[n];
+    if (in_.fed_only[n] || device->is_host() || !device->has_streams()) continue;
+    for (const Output& from : in_.graph.data_inputs(n)) {
+      if (from.node == kNoNode) continue;
+      const int32_t id = steps_.graph().ValueOf(from);
+      const PlanValue& v = steps_.value(id);
+      if (v.fed && v.device == nullptr && v.constant == nullptr && IsFloating(v.dtype) &&
+          IsLargeArrival(v) && found.insert({id, device}).second)
+        feeds_->push_back({id, device});
+    }
+  }
+}
+
+absl::Status DeviceCopies::QueueNextFeed(NodeId reader, Device* device) {
+  if (steps_.InLoop()) return absl::OkStatus();
+  if (!feeds_.has_value()) FindFeeds();
+  for (; next_feed_ < feeds_->size(); ++next_feed_) {
+    const auto& [id, to] = (*feeds_)[next_feed_];
+    if (copies_.Find({id, to}) != nullptr) continue;
+    if (to != device) return absl::OkStatus();
+    ++next_feed_;
+    return OnDevice(reader, id, device).status();
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int32_t> DeviceCopies::CopyToHost(NodeId reader, int32_t id) {
@@ -194,9 +236,14 @@ absl::StatusOr<DeviceCopies::Departure> DeviceCopies::QueueToHost(int32_t id) {
   copy.device = nullptr;
   copy.event = -1;
   int32_t slot = -1;
-  // With the ABI watch on, the target gets memory of its own between guard zones, not the arena's.
-  if (copy.shape != nullptr && AbiWatch::Active() == nullptr) {
-    TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(copy.dtype, *copy.shape));
+  // A large value may get memory of the device's, and with the ABI watch on the target gets memory
+  // of its own between guard zones: neither lies in the arena.
+  size_t bytes = 0;
+  if (copy.shape != nullptr) {
+    TENON_ASSIGN_OR_RETURN(bytes, TensorBytes(copy.dtype, *copy.shape));
+  }
+  if (copy.shape != nullptr && AbiWatch::Active() == nullptr &&
+      !device->has_own_host_memory(bytes)) {
     copy.storage = steps_.NewStorage(Where::kArena, bytes);
   } else {
     copy.storage = steps_.NewSlot();

@@ -35,6 +35,10 @@ class DeviceCopies {
   absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) {
     return OnDevice(reader, id, nullptr);
   }
+  // To be called before AwaitArrival for the inputs of a node on `device`. Queues the copy of the
+  // next large feed that a later node on the device reads: the host is free to do so while it would
+  // wait for this node's feeds. Does nothing in loops. Errors are those of OnDevice.
+  absl::Status QueueNextFeed(NodeId reader, Device* device);
   // For a value that the step before has made on a device: if a node on the host reads it, or it is
   // fetched, its copy to the host is queued at once, and OnHost only adds the wait. Does nothing
   // for a value that some runs do not make, or that a loop makes. RESOURCE_EXHAUSTED for a value
@@ -75,10 +79,13 @@ class DeviceCopies {
     Device* device;
   };
   absl::StatusOr<Departure> QueueToHost(int32_t id);
+  bool IsLargeArrival(const PlanValue& v) const;
+  void FindFeeds();
   void FindHostReads();
   absl::StatusOr<int32_t> CopyBetween(NodeId reader, int32_t id, Device* to);
   // Adds the step that copies a value to `to`, from the host or from another device of its type.
-  int32_t AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits);
+  int32_t AddArrival(int32_t id, Device* to, std::vector<StreamWait> waits,
+                     bool orders_itself = false);
 
   const PlanInput& in_;
   StepBuilder& steps_;
@@ -86,6 +93,10 @@ class DeviceCopies {
   ScopedMap<std::pair<int32_t, Device*>, int32_t> copies_;  // by value and device
   absl::flat_hash_map<int32_t, Departure> departures_;      // by value; of BeginToHost
   std::optional<absl::flat_hash_set<Output>> host_reads_;   // of nodes on devices
+  // Large feeds and the devices of their readers, in the order of the readers; and how many of them
+  // have been copied, or will be.
+  std::optional<std::vector<std::pair<int32_t, Device*>>> feeds_;
+  size_t next_feed_ = 0;
 };
 
 }  // namespace tenon

@@ -3,6 +3,7 @@
 
 #include "executor/plan/steps/plugin_steps.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -88,6 +89,10 @@ absl::Status PluginSteps::Gather(NodeId n, Device* device, const MemoryTypes& me
     ids.push_back(id);
   }
   // All copies are queued before the host waits for the first one: they overlap.
+  const bool waits_for_feed = std::any_of(ids.begin(), ids.end(), [this](int32_t id) {
+    return steps_.value(id).event >= 0 && steps_.value(id).fed;
+  });
+  if (waits_for_feed) TENON_RETURN_IF_ERROR(copies_.QueueNextFeed(n, device));
   for (const int32_t id : ids) copies_.AwaitArrival(n, id);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanValue& v = steps_.value(ids[i]);

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/base/machine_memory.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/struct_size.h"
 #include "graph/c_api/tensor_guards.h"
@@ -26,6 +27,11 @@ namespace {
 // microseconds, and long ones should leave the core to others.
 constexpr int kSpinPolls = 64;
 constexpr auto kPollPause = std::chrono::microseconds(20);
+
+// The part of the device's memory that may wait for copies from the host.
+constexpr size_t kArrivalPart = 8;
+// Host memory that one device's copies may take from the plug-in.
+constexpr size_t kMostHostBytes = size_t{1} << 30;
 
 std::string Text(const char* s) { return s == nullptr ? "" : s; }
 
@@ -53,8 +59,11 @@ absl::StatusOr<std::unique_ptr<PluggableDevice>> PluggableDevice::Create(
   TENON_RETURN_IF_ERROR(device->CallWithStatus("create_device", [&](TF_Status* s) {
     device->platform_->platform_fns().create_device(device->platform_->platform(), &params, s);
   }));
-  device->device_ = storage.value;
-  device->created_ = true;  // from here on destroy_device is called, also after a failure below
+  PluginDevice& made = *device->plugin_device_;
+  made.platform = device->platform_;
+  made.device = storage.value;
+  made.name = device->short_name();
+  made.created = true;  // from here on destroy_device is called, also after a failure below
   if (const SP_StreamExecutor* real = device->platform_->unwatched_se())
     WatchDevice(device.get(), &device->device_, device->platform_->plugin(), *real);
   const CallbackScope filled_by(device->platform_->plugin().c_str(), "create_device");
@@ -78,6 +87,15 @@ absl::Status PluggableDevice::Start() {
   }
   QueryFacts();
   for (Stream& stream : streams_) TENON_RETURN_IF_ERROR(CreateStream(stream));
+  if (platform_->unwatched_se() == nullptr) {
+    if (bfc_ != nullptr) {
+      arrivals_ = std::make_unique<ArrivalPool>(*this, *bfc_,
+                                                static_cast<size_t>(memory_limit_) / kArrivalPart);
+    }
+    staging_ = std::make_unique<HostStaging>(
+        *this,
+        HostPool::Create(plugin_device_, std::min(kMostHostBytes, MachineMemoryBytes() / 8)));
+  }
   return absl::OkStatus();
 }
 
@@ -130,7 +148,7 @@ absl::Status PluggableDevice::CreateStream(Stream& stream) {
 }
 
 // The order matters: the streams are idle before memory is freed, memory and events go before the
-// streams, and the device goes last. Errors can only be warned of.
+// streams, and the plug-in's device goes last. Errors can only be warned of.
 PluggableDevice::~PluggableDevice() {
   for (Stream& stream : streams_) {
     if (stream.created) WarnOf(BlockUntilStreamDone(stream.handle));
@@ -139,6 +157,8 @@ PluggableDevice::~PluggableDevice() {
     absl::MutexLock lock(&owner_->mutex);
     owner_->device = nullptr;
   }
+  staging_.reset();
+  arrivals_.reset();
   for (void* data : TakeAllRetired()) FreeRegion(data, 0);
   if (chunk_watch_ != nullptr) TensorGuards::Get().ForgetAll(FarMemoryOf(this));
   bfc_.reset();
@@ -151,11 +171,6 @@ PluggableDevice::~PluggableDevice() {
     WarnOf(Call("destroy_stream", [&] { se().destroy_stream(&device_, stream.handle); }));
   }
   if (platform_->unwatched_se() != nullptr) EndDeviceWatch(&device_);
-  if (created_) {
-    WarnOf(Call("destroy_device", [&] {
-      platform_->platform_fns().destroy_device(platform_->platform(), &device_);
-    }));
-  }
 }
 
 absl::Mutex* PluggableDevice::StreamMutex(StreamHandle handle) {
@@ -189,11 +204,22 @@ absl::Status PluggableDevice::CheckCopy(const Tensor& from, const Tensor& to) co
 absl::Status PluggableDevice::CopyHostToDevice(StreamHandle stream, const Tensor& host,
                                                const Tensor& device) {
   TENON_RETURN_IF_ERROR(CheckCopy(host, device));
-  if (host.bytes() == 0) return absl::OkStatus();
-  SP_DeviceMemoryBase to = MemoryAt(device.data(), host.bytes());
+  const size_t bytes = host.bytes();
+  if (bytes == 0) return absl::OkStatus();
+  if (staging_ != nullptr) {
+    TENON_ASSIGN_OR_RETURN(const bool is_queued,
+                           staging_->CopyIn(stream, host.data(), device.data(), bytes));
+    if (is_queued) return absl::OkStatus();
+  }
+  return QueueToDevice(stream, host.data(), device.data(), bytes);
+}
+
+absl::Status PluggableDevice::QueueToDevice(StreamHandle stream, const void* host, void* device,
+                                            size_t bytes) {
+  SP_DeviceMemoryBase to = MemoryAt(device, bytes);
   absl::MutexLock lock(StreamMutex(stream));
   return CallWithStatus("memcpy_htod", [&](TF_Status* s) {
-    se().memcpy_htod(&device_, ToC(stream), &to, host.data(), host.bytes(), s);
+    se().memcpy_htod(&device_, ToC(stream), &to, host, bytes, s);
   });
 }
 
@@ -251,6 +277,11 @@ absl::StatusOr<SE_EventStatus> PluggableDevice::PollUntil(Event* event, Enough e
 
 absl::StatusOr<SE_EventStatus> PluggableDevice::Poll(Event* event) {
   return PollUntil(event, [](int) { return true; });
+}
+
+absl::StatusOr<bool> PluggableDevice::IsComplete(EventHandle event) {
+  TENON_ASSIGN_OR_RETURN(const SE_EventStatus status, Poll(static_cast<Event*>(event)));
+  return status == SE_EVENT_COMPLETE;
 }
 
 absl::StatusOr<EventHandle> PluggableDevice::AcquireEvent() {
@@ -366,6 +397,16 @@ absl::StatusOr<std::vector<std::unique_ptr<Device>>> CreatePluggableDevices(
 const DeviceFacts* FactsOf(const Device& device) {
   const auto* pluggable = dynamic_cast<const PluggableDevice*>(&device);
   return pluggable == nullptr ? nullptr : &pluggable->facts();
+}
+
+HostStagingFacts PluggableDevice::staging_facts() const {
+  if (staging_ != nullptr) return staging_->facts();
+  return {.mode = "off", .why = "strict mode watches the memory of every copy"};
+}
+
+std::optional<HostStagingFacts> HostStagingOf(const Device& device) {
+  const auto* pluggable = dynamic_cast<const PluggableDevice*>(&device);
+  return pluggable == nullptr ? std::nullopt : std::optional(pluggable->staging_facts());
 }
 
 }  // namespace tenon

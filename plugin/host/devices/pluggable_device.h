@@ -8,9 +8,17 @@
 // it was seen complete. Callbacks that queue work on a stream or ask for its status are serialised
 // per stream, as the C header promises plug-ins. Callbacks that block the host until work is done
 // are not serialised, nor are the kernels that use the compute stream.
+//
+// Host memory: large copies to the device go by way of blocks that the plug-in's
+// host_memory_allocate gave (host_staging.h), and AllocateHost gives such memory for large copies
+// to the host. At most 1 GiB, or an eighth of the machine's memory, is taken so. In strict mode
+// none is: there every copy's own memory is watched.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -35,5 +43,20 @@ struct DeviceFacts {
 };
 // Null for a device that is not a plug-in's. Valid as long as the device.
 const DeviceFacts* FactsOf(const Device& device);
+
+// How a device's large copies to and from the host went so far. Those of the pool's memory, which
+// the plug-in's host_memory_allocate gave, need no detour.
+struct HostStagingFacts {
+  std::string mode;  // copies to the device by way of the pool: "on", "off", "undecided"
+  std::string why;
+  int64_t regions = 0;     // that host_memory_allocate gave
+  int64_t pool_bytes = 0;  // of these
+  // Copies to the device: by way of the pool, from memory of the pool, from other memory.
+  int64_t staged = 0, straight = 0, unstaged = 0;
+  // Values copied to the host: into memory of the pool, into other memory since the pool had none.
+  int64_t pool_targets = 0, other_targets = 0;
+};
+// nullopt for a device that is not a plug-in's.
+std::optional<HostStagingFacts> HostStagingOf(const Device& device);
 
 }  // namespace tenon

@@ -16,7 +16,11 @@
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "plugin/device/bfc_allocator.h"
+#include "plugin/host/devices/arrival_pool.h"
+#include "plugin/host/devices/host_pool.h"
+#include "plugin/host/devices/host_staging.h"
 #include "plugin/host/devices/pluggable_device.h"
+#include "plugin/host/devices/plugin_device.h"
 
 namespace tenon {
 
@@ -49,6 +53,7 @@ class PluggableDevice final : public Device, public RegionSource {
   int64_t memory_bytes() const override { return memory_limit_; }
   bool is_host() const override { return false; }
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override;
+  absl::StatusOr<BufferRef> AllocateForArrival(StreamHandle stream, size_t bytes) override;
   StreamHandle compute_stream() override { return streams_[kCompute].handle; }
   StreamHandle host_to_device_stream() override { return streams_[kHostToDevice].handle; }
   StreamHandle device_to_host_stream() override { return streams_[kDeviceToHost].handle; }
@@ -67,8 +72,19 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::Status BlockUntilComplete(EventHandle event, double timeout_s) override;
   absl::Status SynchronizeAllActivity() override;
   absl::Status HostCallback(StreamHandle stream, std::function<absl::Status()> callback) override;
+  BufferRef AllocateHost(size_t bytes) override {
+    return staging_ == nullptr ? BufferRef() : staging_->AllocateTarget(bytes);
+  }
+  bool has_own_host_memory(size_t bytes) const override {
+    return staging_ != nullptr && staging_->wants_target(bytes);
+  }
 
   const DeviceFacts& facts() const { return facts_; }
+  HostStagingFacts staging_facts() const;
+  // Queues one memcpy_htod, without a block of host memory in between.
+  absl::Status QueueToDevice(StreamHandle stream, const void* host, void* device, size_t bytes);
+  // Asks once. INTERNAL if the device reports an error or an unknown state.
+  absl::StatusOr<bool> IsComplete(EventHandle event);
 
   // --- The rest of a plug-in's table (pluggable_calls.cc). Each method but BlockUntilStreamDone is
   // one callback, whose error it returns or, if it returns nothing, warns of.
@@ -164,15 +180,18 @@ class PluggableDevice final : public Device, public RegionSource {
   std::vector<void*> TakeAllRetired();
   void FreeRetired();
 
+  // Goes last, and calls destroy_device unless tensors still have host memory of the plug-in.
+  const std::shared_ptr<PluginDevice> plugin_device_ = std::make_shared<PluginDevice>();
+  SP_Device& device_ = plugin_device_->device;
   std::shared_ptr<StreamExecutorPlatform> platform_;
   int platform_ordinal_ = 0;  // the plug-in's number of the device
   int ordinal_ = 0;           // the host's, among all devices of the type
-  bool created_ = false;      // create_device has succeeded, so destroy_device is due
-  SP_Device device_{};
   DeviceFacts facts_;
   int64_t memory_limit_ = 0;                 // bytes; 0: not asked for
   std::shared_ptr<ChunkWatch> chunk_watch_;  // null unless strict mode is on
   std::unique_ptr<BfcAllocator> bfc_;        // null: one allocation per tensor
+  std::unique_ptr<ArrivalPool> arrivals_;    // null without bfc_ and in strict mode
+  std::unique_ptr<HostStaging> staging_;     // null in strict mode
   std::array<Stream, kNumStreams> streams_;
 
   absl::Mutex events_mutex_;

@@ -46,7 +46,17 @@ void PluggableDevice::MakeBfcAllocator() {
 }
 
 absl::StatusOr<BufferRef> PluggableDevice::Allocate(size_t bytes) {
-  return bfc_ != nullptr ? bfc_->Allocate(bytes) : AllocateSingle(bytes);
+  if (bfc_ == nullptr) return AllocateSingle(bytes);
+  absl::StatusOr<BufferRef> buffer = bfc_->Allocate(bytes);
+  if (!buffer.ok() && arrivals_ != nullptr && arrivals_->Drop()) buffer = bfc_->Allocate(bytes);
+  return buffer;
+}
+
+// What AllocateSingle returns is idle: what queued work may use is not deallocated yet.
+absl::StatusOr<BufferRef> PluggableDevice::AllocateForArrival(StreamHandle stream, size_t bytes) {
+  if (arrivals_ != nullptr) return arrivals_->Allocate(stream, bytes);
+  if (bfc_ == nullptr) return AllocateSingle(bytes);
+  return Device::AllocateForArrival(stream, bytes);
 }
 
 absl::StatusOr<void*> PluggableDevice::AllocateRegion(size_t bytes) {

@@ -76,6 +76,8 @@ bool DropAll(PluginLedger& ledger) {
   ledger.devices_created = false;
   ledger.profiler.reset();
   ledger.next.reset();
+  // Tensors that have host memory of the plug-in give it back when they go.
+  in_use |= ledger.platform.use_count() > 1;
   ledger.platform.reset();
   ledger.pjrt.reset();
   ledger.info.path = ledger.path;

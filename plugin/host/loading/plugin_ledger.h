@@ -84,7 +84,8 @@ std::string_view UserOf(const PluginLedger& ledger);
 // Takes pass, kernels and ops out of the registries, clears `staged`, and destroys devices, then
 // profiler, then platform; a profiler that somebody shares lives on. The ledger keeps its library
 // and, for reports, path, entry points and warnings, but no status. Returns whether somebody still
-// uses a kernel or the pass, so that the library must stay mapped. Calls the plug-in.
+// uses a kernel, the pass or host memory of its devices, so that the library must stay mapped.
+// Calls the plug-in.
 bool DropAll(PluginLedger& ledger);
 
 // Makes this the ledger in which the thread's registrations are entered, for the lifetime of the

@@ -149,6 +149,10 @@ void Device::Synchronize() {
   errors_.ThrowIfReported();
 }
 
+// CL_MEM_ALLOC_HOST_PTR alone says that host and device both reach the memory. NVIDIA's driver
+// makes it page-locked, and while it is mapped, clEnqueueReadBuffer and clEnqueueWriteBuffer know
+// an address in it as such: on an H200 (driver 580) a copy of 256 MB to it runs at 52 GB/s, to
+// memory of malloc at 3. So each block is mapped for its life. No kernel uses the buffer.
 void* Device::AllocateHost(uint64_t size) {
   cl_int code = CL_SUCCESS;
   Buffer buffer(

@@ -142,12 +142,22 @@ void Copy(const SP_Device* device, cl_command_queue queue, const SP_DeviceMemory
         "clEnqueueCopyBuffer");
 }
 
+// The host records an event behind each copy: it is the copy's own (Stream::Touch). While a profile
+// is taken, that event belongs to the profile.
+template <typename Queue>
+void QueueCopy(SP_Stream stream, const Traced& traced, Queue queue) {
+  cl_event own = nullptr;
+  queue(traced.event() != nullptr ? traced.event() : &own);
+  stream->Touch(EventHandle(own));
+}
+
 void MemcpyDeviceToHost(const SP_Device* device, SP_Stream stream, void* target,
                         const SP_DeviceMemoryBase* source, uint64_t size, TF_Status* status) {
   Guard(status, [&] {
     const Traced traced(*stream, "copy to host");
-    Read(device, stream->queue(), CL_FALSE, target, source, size, traced.event());
-    stream->Touch();
+    QueueCopy(stream, traced, [&](cl_event* event) {
+      Read(device, stream->queue(), CL_FALSE, target, source, size, event);
+    });
   });
 }
 
@@ -155,8 +165,9 @@ void MemcpyHostToDevice(const SP_Device* device, SP_Stream stream, SP_DeviceMemo
                         const void* source, uint64_t size, TF_Status* status) {
   Guard(status, [&] {
     const Traced traced(*stream, "copy to device");
-    Write(device, stream->queue(), CL_FALSE, target, source, size, traced.event());
-    stream->Touch();
+    QueueCopy(stream, traced, [&](cl_event* event) {
+      Write(device, stream->queue(), CL_FALSE, target, source, size, event);
+    });
   });
 }
 

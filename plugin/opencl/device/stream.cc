@@ -1,5 +1,7 @@
 #include "stream.h"
 
+#include <utility>
+
 #include "status.h"
 
 namespace opencl {
@@ -41,13 +43,31 @@ Stream::~Stream() {
   clFinish(queue());
 }
 
+void Stream::Touch(EventHandle last) {
+  {
+    std::lock_guard lock(mutex_);
+    last_ = std::move(last);
+  }
+  touched_.store(true, std::memory_order_release);
+}
+
+// The queue is in order: when its last command is done, all are.
 EventHandle Stream::Mark() {
-  cl_event event = nullptr;
-  Check(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
-  EventHandle mark(event);
-  Touch();
+  EventHandle mark = Last();
+  if (!mark) {
+    cl_event event = nullptr;
+    Check(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
+    mark = EventHandle(event);
+    Touch();
+  }
   Check(clFlush(queue()), "clFlush");
   return mark;
+}
+
+EventHandle Stream::Last() {
+  std::lock_guard lock(mutex_);
+  if (last_) clRetainEvent(last_.get());
+  return EventHandle(last_.get());
 }
 
 void Stream::WaitFor(cl_event event) {

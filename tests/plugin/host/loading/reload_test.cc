@@ -229,6 +229,21 @@ TEST_F(ReloadTest, AnOpLibraryThatFailedKeepsNoPlugin) {
   EXPECT_THAT(Plugins(), IsEmpty());
 }
 
+// A tensor that was fetched may lie in host memory of the plug-in, whose function frees it.
+TEST_F(ReloadTest, HostMemoryKeepsItsLibraryMapped) {
+  const std::string path = CanonicalPath(testing::Built("lib/plugins/libapu.so"));
+  ASSERT_TRUE(LoadPlugin(path).ok());
+  BufferRef memory = (*PluginDevices())[0]->AllocateHost(1 << 20);
+  ASSERT_TRUE(memory);
+  ASSERT_TRUE(UnloadPlugin(path).ok());
+  EXPECT_GT(MappingsOf(path), 0);
+  std::memset(memory->data(), 7, memory->bytes());
+  memory = BufferRef();
+  ASSERT_TRUE(LoadPlugin(path).ok());
+  EXPECT_EQ(PluginDevices()->size(), 1u);
+  ASSERT_TRUE(UnloadPlugin(path).ok());
+}
+
 size_t ResidentBytes() {
   size_t total = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> total >> resident;
