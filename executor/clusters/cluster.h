@@ -27,8 +27,9 @@ struct Cluster {
 
 // Why a node that its placement gives to a device that compiles is in no cluster.
 enum class NoCluster : uint8_t {
-  // It is in one, or nobody wants it in one: it is on no such device, it is a constant that no
-  // cluster reads, or its device has kernels and the policy does not want it.
+  // It is in one, or nobody wants it in one: it is on no such device, the fetches do not need it,
+  // it is a constant that no cluster reads, or its device has kernels and the policy does not want
+  // it.
   kNone,
   kNotRun,   // the run does not compute it
   kFed,      // a feed replaces it

@@ -15,12 +15,13 @@
 
 namespace tenon {
 
-// For which nodes programs are made on devices that have kernels. On a device that takes programs
-// alone, kDefault means kAll.
+// For which nodes programs are made on devices that have kernels. There a node without a kernel is
+// compiled in any mode. On a device that takes programs alone, kDefault means kAll, also for nodes
+// with _XlaCompile = false.
 enum class XlaMode : uint8_t {
-  kDefault,  // for nodes that ask for it (_XlaCompile, _XlaMustCompile), and those without a kernel
-  kOff,      // no clusters at all but of nodes that must be compiled
-  kFusible,  // ops that programs fuse: elementwise ones, casts, reductions, what moves elements
+  kDefault,  // for nodes that ask for it (_XlaCompile, _XlaMustCompile)
+  kOff,      // for nodes with _XlaMustCompile alone
+  kFusible,  // ops of an OpGroup: elementwise, reductions, pools, normalizations, what moves data
   kOn,       // all that can be compiled, in groups of min_cluster_size nodes or more
   kAll,      // the same
 };
@@ -34,7 +35,7 @@ struct ClusterPolicy {
   // On devices that have kernels. Nodes that only move a value do not count.
   int64_t min_cluster_size = 4;
   int64_t max_cluster_size = std::numeric_limits<int64_t>::max();
-  int64_t clustering_fuel = std::numeric_limits<int64_t>::max();  // nodes in clusters, in all
+  int64_t clustering_fuel = std::numeric_limits<int64_t>::max();  // nodes in clusters of one graph
   std::set<std::string, std::less<>> ops_to_cluster;  // names and groups (PW); empty: all
   std::set<std::string, std::less<>> cluster_exclude_ops;
   std::string persistent_cache_directory;  // of programs; empty: none

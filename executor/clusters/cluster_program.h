@@ -78,7 +78,7 @@ struct ClusterProgram {
 // value, then one for each argument. `runnable` becomes ClusterProgram::cluster, and may be null.
 // Sets the time limit and the program folder of the device's client. Errors are those of
 // stablehlo::Lower, of Client::Compile with the node of the line that the plug-in's message names,
-// and of uploads.
+// of ProgramDevice's functions and of uploads.
 absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
     const Cluster& cluster, std::vector<stablehlo::Argument> inputs, const ClusterOptions& options,
     WeightStore& weights, RunnableCluster* runnable);

@@ -37,7 +37,7 @@ struct CompileContext {
   Device* host;
   KernelStore& kernels;                   // for the graph that runs; holds the kernel registry
   const FixedVariables* fixed = nullptr;  // readers of these variables read constants; null: none
-  // Makes what computes a cluster that cannot be compiled. Null: such a cluster is an error.
+  // Makes what computes a cluster that cannot be compiled or run. Must be set if clusters may form.
   OrdinaryKernelsFactory ordinary = nullptr;
 };
 

@@ -55,7 +55,8 @@ struct FreezeOptions {
 // * NOT_FOUND or INVALID_ARGUMENT: the graph lacks a tensor of the signature or a name of `keep`.
 // * UNIMPLEMENTED names what else cannot be frozen; a graph of more than 2 GiB is one such case.
 // * INTERNAL: the frozen graph has a defect.
-// * Errors of the session, of RestoreState and of RunInitializer for a node of `inits`.
+// * Errors of VariableFolder::Run, of KeptState, of the session, of RestoreState and of
+//   RunInitializer for a node of `inits`.
 absl::StatusOr<FrozenModel> Freeze(const SavedModel& model, const Graph& graph,
                                    const Signature& signature, const FreezeOptions& freeze,
                                    std::vector<Device*> devices, SessionOptions options);

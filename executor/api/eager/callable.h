@@ -21,7 +21,7 @@ using Inputs = absl::Span<TFE_TensorHandle* const>;
 
 // The settings of one execution.
 struct CallContext {
-  // The policy of the thread that called TFE_Execute.
+  // The policy of the thread that called TFE_Execute; SILENT in a context that has the host alone.
   TFE_ContextDevicePlacementPolicy policy = TFE_DEVICE_PLACEMENT_SILENT;
   // Null: nothing cancels the execution, and it waits for other runs no longer than the default of
   // RunLimits::patience. Not owned; must outlive the execution.

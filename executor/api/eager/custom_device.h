@@ -34,7 +34,8 @@ class CustomDevice {
   int ordinal() const { return ordinal_; }
   // Whether the device fits a name, full or partial: the name has the device's type, no other
   // ordinal, and no other job, replica and task than this process
-  // (/job:localhost/replica:0/task:0). The device's own full name fits whatever its task is.
+  // (/job:localhost/replica:0/task:0). The device's own full name fits whatever its task is, if
+  // Check was given the form "/job:J/replica:R/task:T/device:TYPE:N".
   bool Fits(const DeviceName& name) const;
 
   // Each function calls one callback, on the calling thread. The caller owns the returned handles.

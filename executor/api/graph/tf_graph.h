@@ -35,7 +35,7 @@ struct LoopOwner {
 }  // namespace tenon::api
 
 // A node of a TF_Graph. Its address stays the same as long as the graph lives. Afterwards the
-// memory stays, without a graph.
+// memory stays, without a graph until another graph uses it.
 struct TF_Operation {
   bool is_deleted() const { return graph == nullptr; }
 

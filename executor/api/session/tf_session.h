@@ -74,8 +74,8 @@ namespace tenon::api {
 // Sets INVALID_ARGUMENT for a session that is null or deleted. Returns false.
 bool RefuseSession(bool is_null, TF_Status* status);
 
-// Whether the session, of one of the two types, is there and not deleted. Else sets
-// INVALID_ARGUMENT. Sets `status` to OK first.
+// Whether the session, of one of the two types, is there and not deleted. Sets `status` to OK if it
+// is, else to INVALID_ARGUMENT.
 template <typename Session>
 bool IsSession(const Session* session, TF_Status* status) {
   if (session == nullptr || WasDeleted(session)) [[unlikely]]

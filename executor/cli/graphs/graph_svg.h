@@ -9,11 +9,12 @@
 
 namespace tenon::cli {
 
-// A box for each node with its op, its name, the device that it asks for, and the first four
-// constants that it reads as lines; on each arrow the type of its tensor, such as "f32[?,16]". Long
-// names are cut. Arrows of control inputs are dashed. Boxes of one kind of op have one colour, and
-// there are colours for light and for dark. Bodies of functions are not drawn. `shapes` are those
-// of `graph`. OUT_OF_RANGE for more than kMostDrawn nodes: no one could look at the drawing.
+// A box for each node but those of ConstantsInside (graph_dot.h), with its op, its name, the device
+// that it asks for, and the first four nodes of ConstantsInside that it reads as lines. An arrow
+// for a tensor has its type, such as "f32[?,16]"; one for a control input is dashed. Long names are
+// cut. Boxes of one kind of op have one colour, and there are colours for light and for dark.
+// Bodies of functions are not drawn. `shapes` are those of `graph`. OUT_OF_RANGE for more than
+// kMostDrawn nodes: no one could look at the drawing.
 inline constexpr int32_t kMostDrawn = 20'000;
 absl::StatusOr<std::string> GraphSvg(const Graph& graph, const GraphShapes& shapes);
 

@@ -17,7 +17,7 @@ namespace tenon::cli {
 // "warnings", "platform", "platform_version" and "no_devices". The texts of the platform are empty
 // until there is a client. "no_devices" says why there are no devices; empty if nothing says so.
 Json PjrtJson(const pjrt::PluginFacts& facts);
-// The same as lines of a report, each with two blanks in front.
+// The same, but for "table_bytes", as lines of a report, each with two blanks in front.
 std::string PjrtText(const pjrt::PluginFacts& facts, const Style& style);
 
 // What TFNPD_InitPlugin says. The first returns an object with "device_type", "compilation_device",

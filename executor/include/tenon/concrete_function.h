@@ -103,8 +103,10 @@ class ConcreteFunction {
     return Specs(rep_->graph()->inputs(), names);
   }
   std::vector<TensorSpec> outputs() const { return Specs(rep_->outputs(), rep_->output_names()); }
-  // Tensors from outside that the function uses: values that were too large to become constants,
-  // and variables, as their handles.
+  // Tensors from outside that the function uses and that are no constants of its graph: values that
+  // were too large, values by which a gradient may be asked for, variables, as their handles, other
+  // resources, variants, and symbols of an enclosing trace. A symbol becomes a Tensor() when its
+  // trace is over.
   const std::vector<Tensor>& captures() const { return rep_->graph()->captures(); }
 
   // The graph as the bytes of a GraphDef that runs by itself: inputs are placeholders of their

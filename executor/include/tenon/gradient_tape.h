@@ -247,13 +247,14 @@ class GradientTape {
 
   // Returns the derivatives of the sum of all elements of `y`, or of all `ys`, by each of `xs`: one
   // Tensor for each x, of its shape. The Tensor is empty (defined() is false) where no path of
-  // differentiable ops leads from a watched x to a y. What was computed from a watched tensor is
-  // watched too. Outside of a trace an x that is not watched has a derivative as well where it is
-  // one of `ys`, and may have one where it is an argument of a CustomGradient. `grad_y` weighs the
-  // elements of y in the sum; an empty Tensor stands for ones. `grad_ys` is empty, or has one entry
-  // for each of `ys`. FAILED_PRECONDITION for a second call of a tape that is not persistent, also
-  // after an error of the first. INVALID_ARGUMENT for another number of `grad_ys`, and for an empty
-  // y or x. NOT_FOUND where an op on the path has no gradient.
+  // differentiable ops leads from a watched x to a y; but that Tensor may be zeros where x goes
+  // into a call, a branch or a loop with another result on which y depends. What was computed from
+  // a watched tensor is watched too. Outside of a trace an x that is not watched has a derivative
+  // as well where it is one of `ys`, and may have one where it is an argument of a CustomGradient.
+  // `grad_y` weighs the elements of y in the sum; an empty Tensor stands for ones. `grad_ys` is
+  // empty, or has one entry for each of `ys`. FAILED_PRECONDITION for a second call of a tape that
+  // is not persistent, also after an error of the first. INVALID_ARGUMENT for another number of
+  // `grad_ys`, and for an empty y or x. NOT_FOUND where an op on the path has no gradient.
   std::vector<Tensor> Gradient(const Tensor& y, const std::vector<GradientSource>& xs,
                                const Tensor& grad_y = {}, Where where = Where::current()) {
     return Gradient(std::vector<Tensor>{y}, xs, {grad_y}, where);

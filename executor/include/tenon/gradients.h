@@ -240,10 +240,12 @@ inline std::vector<Tensor> GradientsOf(TraceGraph& graph, const std::vector<Tens
 }  // namespace internal
 
 // The derivatives of the sum of all `ys` by each of `xs`, as symbols; an empty Tensor where no path
-// of differentiable ops leads from an x to a y. `grad_ys` is empty, or has one entry for each of
-// `ys`, which weighs the elements of this y in the sum; an empty Tensor stands for ones. Goes
-// through functions, Cond, While and variables. FAILED_PRECONDITION outside a trace: GradientTape
-// is for that. INVALID_ARGUMENT for another number of `grad_ys`, and for an empty y or x.
+// of differentiable ops leads from an x to a y, but perhaps zeros where x goes into a call, a
+// branch or a loop with another result on which y depends. `grad_ys` is empty, or has one entry for
+// each of `ys`, which weighs the elements of this y in the sum; an empty Tensor stands for ones.
+// Goes through functions, Cond, While and variables. FAILED_PRECONDITION outside a trace:
+// GradientTape is for that. INVALID_ARGUMENT for another number of `grad_ys`, and for an empty y or
+// x. NOT_FOUND where an op on the path has no gradient.
 inline std::vector<Tensor> Gradients(const std::vector<Tensor>& ys,
                                      const std::vector<GradientSource>& xs,
                                      const std::vector<Tensor>& grad_ys = {},
