@@ -50,8 +50,9 @@ class SessionCore {
   Session& session() { return *session_; }
 
   // Closes the session: CheckOpen fails from now on. Runs in progress end with CANCELLED while they
-  // wait for another run, before a pass of a loop, and between two ranges of Workers::ParallelFor;
-  // runs with a timeout or a recording also after each step. Other runs go on to their end.
+  // wait for another run or for an event of a device, before a pass of a loop, and between two
+  // ranges of Workers::ParallelFor; runs with a timeout or a recording also after each step. Other
+  // runs go on to their end.
   void Close() { closed_.store(true); }
   // Closes all sessions that the process has now.
   static void CloseAll();

@@ -33,6 +33,7 @@ struct BodySurroundings {
 // cases:
 // * nodes that ask for different devices call it, a call is marked for XLA or is remote, or a body
 //   that stays for one of these reasons calls it;
+// * only bodies that stay as they are, for whatever reason, call it;
 // * the graph or a called function differentiates any function: then every body stays;
 // * its serialized form exceeds 64 MiB;
 // * it is malformed, or cannot be placed: a run that needs the function says why;
