@@ -42,7 +42,8 @@ struct FunctionParts {
 // * two output names or two control output names are equal, or a control output name is empty;
 // * a control output is neither in the body nor the node of an input;
 // * there is not one name for each control output.
-// UNIMPLEMENTED: a node has a placeholder as the value of an attribute that its op does not have.
+// UNIMPLEMENTED: a placeholder stands first, in the order of `body`, in an attribute that the op of
+// its node does not have. Later places of a placeholder are not checked.
 absl::StatusOr<std::string> GraphToFunction(const Graph& graph, const FunctionParts& parts);
 
 }  // namespace tenon::api
