@@ -28,14 +28,14 @@ struct KindSupport {
   // Types, never the host's, that bring no kernel of their own: the host's kernel serves the node,
   // or the plan does. May hold types that are not in `mask`.
   uint64_t borrowed = 0;
-  // Types with a kernel of the op, but for other dtypes.
+  // Types with a kernel of the op, but for other dtypes, or whose compiler refuses the dtypes.
   uint64_t mismatch = 0;
   // The node only moves values or calls functions: it needs no kernel.
   bool mover = false;
   // By type: the priority of the kernel; 0 without a kernel.
   std::vector<int32_t> priority;
-  // By type: a reason other than dtypes why the type's kernel of the op does not serve the node;
-  // empty: there is none.
+  // By type: a reason other than dtypes why the type's kernel of the op does not serve the node, or
+  // any reason why the type's compiler refuses it; empty: there is none.
   std::vector<std::string> why;
   // The registry's error, if registrations of kernels contradict each other. Its text names the
   // first node of the kind that Support was asked about, but not the node's place in a file.

@@ -115,9 +115,9 @@ std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs);
 
 // What ops need of the headers that trace. A program that makes no function does not compile them.
 struct TraceFunctions {
-  // Adds the op as a node to the trace of this thread. An op that draws numbers and has no seeds
-  // gets seeds. `run` also gives the node's outputs, and takes care of functions with a
-  // CustomGradient.
+  // Adds the op as a node to the trace of this thread. Once the program has called SetSeed, an op
+  // that draws numbers and has no seeds gets seeds. `run` also gives the node's outputs, and takes
+  // care of functions with a CustomGradient.
   TF_Operation* (*add)(OpCall& call, const NodeOptions& options);
   std::vector<Tensor> (*run)(OpCall& call, const NodeOptions& options);
   // Where the program is in the trace of this thread: TraceGraph::LastPlace.

@@ -206,7 +206,7 @@ struct AdamOptions {
 };
 
 // Adam of Kingma and Ba, with epsilon as TensorFlow has it ("epsilon hat"). All variables share the
-// powers of beta1 and beta2, which each Apply takes one step further.
+// powers of beta1 and beta2, which each Apply without an error takes one step further.
 class Adam : public Optimizer {
  public:
   explicit Adam(AdamOptions options = {}) : options_(options) {}

@@ -18,7 +18,7 @@ class GradientTape;
 namespace internal {
 
 // What ops of this thread are made under. Pointers and counts only, so that reading it costs no
-// guard; TracePosition and the scopes put it back as it was.
+// guard. Whoever changes a member puts its former value back.
 struct ThreadScopes {
   TraceGraph* trace = nullptr;                  // of the function that is being traced
   const std::string* device = nullptr;          // of the innermost Device

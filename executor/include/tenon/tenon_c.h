@@ -3,7 +3,8 @@
 // say more, and copy the texts and bytes that they are given. A function that has a `status` sets
 // it; `status` must not be NULL. Objects that a function returns are the caller's. A NULL where a
 // text, an object, or an array or bytes of a length above 0 are needed is TF_INVALID_ARGUMENT, and
-// so is a negative number of elements.
+// so is a negative number of elements. But a NULL in `feeds`, `fetches` or `keep`, and a NULL
+// `init`, counts as an empty name, which no node has.
 #pragma once
 
 #include <stddef.h>
@@ -18,8 +19,9 @@ extern "C" {
 #endif
 
 // The bytes of the GraphDef in a file: .pb or .pbtxt, plain or packed with xz or gzip, told apart
-// by content. NULL on an error: TF_NOT_FOUND or TF_PERMISSION_DENIED if the file cannot be read,
-// TF_INVALID_ARGUMENT for an empty file and for malformed content, of a text with line and column.
+// by content; "-" is the standard input. NULL on an error: TF_NOT_FOUND if there is no such file,
+// TF_PERMISSION_DENIED if it may not be read, TF_INVALID_ARGUMENT for what else cannot be read (a
+// folder), for an empty file and for malformed content, of a text with line and column.
 // Unknown ops and other defects of nodes are no error here: they are told when the graph is used.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_ReadGraph(const char* path, TF_Status* status);
 

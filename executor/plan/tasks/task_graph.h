@@ -37,10 +37,10 @@ struct TaskGraph {
 bool AllowsTasks(const PlanInput& input, const StepGraph& graph);
 
 // Cuts the graph's row into tasks. A step comes after each step before it in the row whose result
-// it reads or writes over; after the nodes that its node has an edge from, if only through nodes
-// without steps; and after all steps before it that touch what it touches without an argument to
-// show it: state, flags of control flow, devices. Steps of a branch or a loop stay together. Small
-// steps join the step before them, except with InterOp::kAlways.
+// it reads or writes over, or whose input it writes over; after the nodes that its node has an edge
+// from, if only through nodes without steps; and after all steps before it that touch what it
+// touches without an argument to show it: state, flags of control flow, devices. Steps of a branch
+// or a loop stay together. Small steps join the step before them, except with InterOp::kAlways.
 //
 // `place_of`: by storage, the storage that represents all storages of its place in memory.
 //

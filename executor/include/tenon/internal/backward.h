@@ -33,7 +33,8 @@ struct Backward {
     enum class Kind { kInput, kOutput, kExtra } kind;
     size_t index;
   };
-  // The function, which gives extra outputs for the way back behind its own; null for an op.
+  // The function, which gives extra outputs for the way back behind its own. Null for an op, and
+  // if `function` is null.
   std::shared_ptr<FunctionRep> forward;
   // Null if no input has a gradient and the way back does nothing to state.
   std::shared_ptr<FunctionRep> function;

@@ -17,7 +17,7 @@
 
 namespace tenon::inline v0::internal {
 
-// Zeros for the gradient of a tensor, or of the variable that a handle names, of type `dtype`.
+// Zeros for the gradient of a tensor; of a handle those of its variable, which has type `dtype`.
 inline Tensor NoGradient(const Tensor& of, DType dtype, Where where) {
   Tensor value = of;
   if (of.dtype() == DType::kResource)
@@ -221,8 +221,8 @@ class LoopBack {
   std::vector<TF_Output> takes_;
 };
 
-// How gradients go back through a call of If, Case or While; empty for another op, and for
-// functions that are known by their names alone.
+// How gradients go back through a call of If, Case or While. Empty for another op, and if one of
+// its functions is known by its name alone and has no CustomGradient.
 inline CustomBackward WayBackThrough(const OpCall& call) {
   const auto named = [&call](std::string_view attr) {
     std::vector<std::shared_ptr<FunctionRep>> reps;

@@ -213,7 +213,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     return found != 0 && where->line() != 0;
   }
 
-  // True if the function of this name is an attribute of the node.
+  // True if the node calls the function of this name, as a branch or a part of a loop too.
   static bool Names(TF_Operation* node, const std::string& function) {
     TF_Status* const status = ThreadStatus();
     for (const char* const attr : {"f", "cond", "body", "then_branch", "else_branch", "branches"}) {

@@ -109,8 +109,8 @@ class GraphCopy {
     }
   }
 
-  // The output of the new graph that stands for an output of the original. Its `oper` is null if
-  // the node was neither copied nor replaced.
+  // The output of the new graph that stands for an output of the original: what Replace named, else
+  // that of the node of the same name. Its `oper` is null if there is no such node.
   TF_Output Find(TF_Output output) const {
     const auto found = stand_ins_.find(KeyOf(output));
     if (found != stand_ins_.end()) return found->second;

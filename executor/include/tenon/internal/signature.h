@@ -69,7 +69,7 @@ struct CallArgs {
   std::string key;        // all of the signature
   std::string constants;  // of Signature
   std::vector<Tensor> tensors;
-  std::vector<ArgSpec> specs;  // of TensorSpec arguments; else empty, and read when they are needed
+  std::vector<ArgSpec> specs;  // of all tensors if a TensorSpec is among them; else empty
   bool has_specs = false;
 };
 

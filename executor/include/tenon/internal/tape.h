@@ -126,8 +126,8 @@ class TapeRep {
   }
 };
 
-// Sets *wanted to a byte for each tensor, 1 if a tape of this thread that records watches it.
-// Returns whether there is such a tensor.
+// Sets *wanted to a byte for each tensor, 1 if its type can have a gradient and a tape of this
+// thread that records watches it. Returns whether there is such a tensor.
 inline bool WantedBy(const std::vector<Tensor>& tensors, std::string* wanted) {
   bool any = false;
   wanted->assign(tensors.size(), '\0');

@@ -160,7 +160,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   // When the trace is over: the functions that it calls keep no symbols of it, which would keep the
   // graph, and with it these functions, for ever.
   void End();
-  // True if the function used a symbol of an enclosing trace that is over: it cannot be called.
+  // True if the function used a symbol of an enclosing trace that called it and is over: it cannot
+  // be called.
   bool has_lost_captures() const { return has_lost_captures_.load(std::memory_order_acquire); }
 
   // Adds the control inputs that keep side effects in program order, before TF_FinishOperation.

@@ -157,7 +157,7 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
   return operation;
 }
 
-// Adds the node to the trace of this thread, with seeds for an op that draws numbers and has none.
+// Adds the node to the trace of this thread. An op that lacks seeds (LacksSeeds) gets them.
 inline TF_Operation* AddToTrace(OpCall& call, const NodeOptions& options) {
   if (LacksSeeds(call)) AddSeeds(call, scopes.trace->next_seed());
   return AddNode(*scopes.trace, call, options);

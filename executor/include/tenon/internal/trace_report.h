@@ -20,7 +20,7 @@ namespace tenon::inline v0::internal {
 struct TraceFacts {
   std::string function;            // "step, trace 2"
   std::string why;                 // "the shape of tensor 0 changed from float32(2) to float32(3)"
-  int64_t ops = 0;                 // that the program called
+  int64_t ops = 0;                 // that the program called, and values that became constants
   std::vector<std::string> takes;  // "float32(2, 3)"
   std::vector<std::string> captures;       // "variable w, float32(2, 3), 24 bytes"
   std::vector<std::string> constants;      // "Const, float32(2), 8 bytes, at train.cc:42"
