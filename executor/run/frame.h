@@ -110,7 +110,7 @@ class Frame : public RunState {
   void clear_alive(int32_t first, int32_t count) {
     for (int32_t i = first; i < first + count; ++i) alive_[i] = 0;
   }
-  // What tasks need to run at once; null if the plan has none.
+  // What tasks need to run at once; null if the plan has none, and in a lane.
   TaskState* tasks() const { return tasks_.get(); }
 
   // The innermost loop that runs and its pass, in TensorFlow's terms: {0, 0} outside of loops.

@@ -15,9 +15,10 @@
 
 namespace tenon {
 
-// Runs all tasks of the frame's plan, on the calling thread and those of the context's Workers.
-// Each task begins when the tasks that it waits for have ended; of those that may begin, the most
-// urgent one does first. The frame's run must have begun, and its plan must have tasks.
+// Runs all tasks of the frame's plan, on the calling thread and those of the context's Workers, at
+// most RunRecording::kMostLanes at once. Each task begins when the tasks that it waits for have
+// ended; of those that may begin, the most urgent one does first. The frame's run must have begun,
+// and its plan must have tasks.
 //
 // Of several errors the one of the lowest place is returned: of the node (Plan::places), or of the
 // step (Plan::step_places) where the plan has no places of nodes. So after an error the steps of
@@ -26,8 +27,8 @@ namespace tenon {
 // node of the error. The error does not name the node.
 absl::Status RunTasks(Frame& frame);
 
-// What a frame needs for RunTasks, kept from run to run so that a run allocates nothing. The plan
-// must outlive the object.
+// What a frame needs for RunTasks, kept from run to run: a run with no more threads than those
+// before it allocates nothing. The plan must outlive the object.
 class TaskState {
  public:
   explicit TaskState(const Plan& plan);

@@ -32,7 +32,7 @@ struct SessionParts {
   Workers& workers;
   SessionState& states;
   ArenaPool& arenas;
-  std::atomic<int64_t>& next_step;        // the number of the next run of the session
+  std::atomic<int64_t>& next_step;        // the lowest number that no run has yet
   const FixedVariables* fixed = nullptr;  // of the graph that is compiled; null: none are fixed
 };
 

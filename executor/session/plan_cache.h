@@ -14,7 +14,8 @@
 
 namespace tenon {
 
-// A plan with the frames of its runs. Runs at once share it; only `frames` and `used` change.
+// A plan with the frames of its runs. Runs at once share it; only `frames`, `used` and `is_dropped`
+// change.
 struct CachedPlan {
   static constexpr size_t kBriefNodes = 256;  // a plan of more steps is not brief
 
@@ -26,7 +27,8 @@ struct CachedPlan {
   // Whether a run takes some microseconds at most, by the estimated times, on one thread, and its
   // frame has little memory. Known of plans that have step_costs_us.
   bool is_brief = false;
-  std::atomic<bool> is_dropped{false};  // the cache has the plan no more, and no run may begin
+  // The cache has the plan no more. A run that has found it before may still begin.
+  std::atomic<bool> is_dropped{false};
 
   // Whether the plan is for feeds of these shapes.
   bool Serves(absl::Span<const Tensor> feeds) const;

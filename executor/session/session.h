@@ -65,8 +65,8 @@ class Session {
 
   // Prepares `graph`, in the place of the session's graph, for many runs. A node has the state of
   // the session's node with the same name. Each call makes a new executable, which the session owns
-  // too. Must not be called after FixVariables, which it does not observe. Errors are those of
-  // Compile.
+  // too. Must not be called after FixVariables: `graph` has other nodes under the ids of the fixed
+  // variables. Errors are those of Compile.
   absl::StatusOr<Executable*> PrepareOther(const Graph& graph,
                                            const std::vector<std::string>& feeds,
                                            const std::vector<std::string>& fetches);

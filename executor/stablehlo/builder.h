@@ -2,9 +2,10 @@
 // that it says, and returns its result with its type and shape. Private to executor/stablehlo/.
 //
 // Operands must have the shapes and types that the op wants; others are a fault of the caller.
-// ChloBinary, Binary, Compare, Select, Complex, Reshape, Broadcast and Concat look at them, and
-// make status() INTERNAL; the other functions do not look. An operand without a value also makes
-// status() INTERNAL. Text is written after an error too. Not thread-safe.
+// ChloBinary, Binary, Compare, Select, Complex, Reshape and Broadcast look at them, and make
+// status() INTERNAL. Concat does so without a part. The other functions do not look. An operand
+// without a value also makes status() INTERNAL. Text is written after an error too, but for Concat
+// of none or several parts, which then returns no value. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -126,8 +127,9 @@ class Builder {
   Value Div(const Value& x, double y) { return Div(x, Like(x, y)); }
   Value Max(const Value& x, double y) { return Max(x, Like(x, y)); }
   Value Min(const Value& x, double y) { return Min(x, Like(x, y)); }
-  // `direction`: EQ NE GE GT LE LT. Of floats every comparison with NaN is false, but NE is true;
-  // with `total` NaN is above all else.
+  // `direction`: EQ NE GE GT LE LT. Of floats every comparison with NaN is false, but NE is true.
+  // With `total` floats stand in the total order of IEEE 754: -0 is below 0, a NaN without a sign
+  // bit is above all numbers, and one with a sign bit below all.
   Value Compare(std::string_view direction, const Value& x, const Value& y, bool total = false);
   Value Compare(std::string_view direction, const Value& x, double y) {
     return Compare(direction, x, Like(x, y));
@@ -152,8 +154,8 @@ class Builder {
   Value Broadcast(const Value& x, const Shape& shape, IntSpan dims);
   // By NumPy's rules: axes of x are the last of the result. x itself if it has the shape.
   Value BroadcastTo(const Value& x, const Shape& shape);
-  // Each of the next four returns x, or the only part, where it would change nothing. Concat needs
-  // a part. Strides of Slice are positive; empty: 1.
+  // The next four write nothing, and return x or the only part, for a sorted `perm`, no `dims`, one
+  // part, and a slice that is all of x. Concat needs a part. Strides of Slice are positive; empty: 1.
   Value Transpose(const Value& x, IntSpan perm);
   Value Reverse(const Value& x, IntSpan dims);
   Value Concat(absl::Span<const Value> parts, int64_t axis);

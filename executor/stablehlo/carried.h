@@ -20,14 +20,16 @@ absl::Status SetOutputs(Op& op, Entries results);
 // The name of the function in an attribute.
 absl::StatusOr<std::string_view> FunctionOf(Op& op, std::string_view attr);
 
-// The values that stand for an entry among a region's operands and results: of a list its elements
-// and, if it grows or shrinks in the run, its count; nothing of a list without elements. A constant
-// is written here.
+// The values that stand for an entry among a region's operands and results: of a list its elements,
+// if their shape is known, and, if it grows or shrinks in the run, its count. Nothing of an entry
+// that no program can hold. A constant is written here.
 Values PartsOf(Op& op, Entry& entry);
-// The entry as these parts, which are those of PartsOf, give it in another place. Nothing is known
-// of it but its shape, and of a list what `entry` says, ListValue::each too.
+// The entry as these parts, which are those of PartsOf, give it in another place. Without a list
+// there must be a part. Nothing is known of it but its shape, and of a list what `entry` says,
+// ListValue::each too.
 Entry Renewed(const Entry& entry, absl::Span<const Value> parts);
-// Whether both have parts of the same types and shapes.
+// Whether both have parts of the same types and shapes, and both or neither is a list. Lists must
+// also have the same size.
 bool SameParts(Op& op, Entry& a, Entry& b);
 
 // Takes out the flags that have been added since there were `count`.

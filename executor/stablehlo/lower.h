@@ -26,7 +26,8 @@ struct Argument {
   DataType dtype = DataType::kInvalid;
   Shape shape;
   // The elements in host memory, where the caller knows that they are the same in every run of this
-  // program; else uninitialized. The program then holds them, and the argument is no parameter.
+  // program; else uninitialized. The argument is then no parameter, and its elements are a constant
+  // (LoweringRequest::most_constant_bytes).
   Tensor value;
 };
 
@@ -56,7 +57,7 @@ struct Parameter {
   DataType dtype = DataType::kInvalid;
   Shape shape;
   int32_t argument = -1;    // the index of the argument; -1 for a weight
-  NodeId weight = kNoNode;  // the Const of the graph, or of a function's body kNoNode
+  NodeId weight = kNoNode;  // the Const of the graph; kNoNode for other elements
   Tensor value;  // of a weight: its elements, perhaps unaligned; keeps the graph's storage alive
 };
 
@@ -88,8 +89,9 @@ struct Program {
 // Returns the program. Time is linear in the nodes, their shapes and the bytes of small constants.
 // Thread-safe for different evaluators.
 //
-// UNIMPLEMENTED: a node that Lowerability refuses, or one with attributes, shapes or values that
-// its lowering does not cover; the message names op, node, type and shape.
+// UNIMPLEMENTED: a node whose op has no lowering, or one with attributes, shapes or values that its
+// lowering does not cover; the message names op and node. An argument of a type that no program
+// has. What Lowerability says of types is not checked again.
 // FAILED_PRECONDITION: an input that must be known when the program is compiled is not; the message
 // names node and input.
 // INVALID_ARGUMENT: the shape function of a node refuses what it gets, as it would in a run; the

@@ -66,7 +66,7 @@ enum class OpGroup : uint8_t {
   kReduceWindow,
   kNormalization
 };
-// kNone for an op of no group, and for one that cannot be lowered.
+// kNone for an op of no group, and for one of which Lowerability knows nothing.
 OpGroup GroupOf(std::string_view op);
 
 // Whether a value of this type may be an argument or a result of a program: numbers and booleans

@@ -78,7 +78,7 @@ struct Row {
   ConstantsFn more_constants = nullptr;  // further inputs that must be known, by node
 };
 
-// Null if the op has no row: it cannot be lowered.
+// Null if the op has no row: it cannot be lowered, unless it is Const or a function of the graph.
 const Row* FindRow(std::string_view op);
 // All rows, in no order.
 std::vector<const Row*> AllRows();

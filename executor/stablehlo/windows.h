@@ -15,7 +15,8 @@ struct SpatialWindows {
 
 // Reads strides, dilations, padding and format of a node with `spatial` spatial dimensions, for an
 // input of this shape and windows of these sizes. Without an attribute `dilations` they are 1.
-// UNIMPLEMENTED for an input or strides of another rank, and for strides over batch or channels.
+// UNIMPLEMENTED for an input, strides or dilations of another rank, and for strides over batch or
+// channels.
 absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes);
 // The same, for strides that are known otherwise: one for each dimension of the input.
 absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes,

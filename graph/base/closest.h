@@ -10,7 +10,8 @@ namespace tenon {
 // Returns the edit distance of `a` and `b`: the least number of insertions, deletions,
 // substitutions and swaps of neighbouring bytes that turn `a` into `b`, where no byte of a swap is
 // edited again ("ca" to "abc" is 3). Returns limit + 1 when the distance is above `limit`, and when
-// `a` or `b` has more than 128 bytes, even if they are equal. Time is O(|a| * |b|). Thread-safe.
+// `a` or `b` has more than 128 bytes, even if they are equal. `limit` must be less than SIZE_MAX.
+// Time is O(|a| * |b|). Thread-safe.
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
 // Keeps the closest of the names that are offered. A name other than `wanted` never wins if its

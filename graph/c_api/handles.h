@@ -2,8 +2,8 @@
 // such an object was deleted.
 //
 // The memory of a deleted object is never given back: a pointer to it leads to memory that says so,
-// until the address is that of a new object of the same type. So there is as much memory as objects
-// of a type have ever been alive at once. Only memory that AbiWatch has buried is freed in the end.
+// until the address is that of a new object of the same type. So memory does not grow while as many
+// objects are deleted as are made. Only memory that AbiWatch has buried is freed in the end.
 #pragma once
 
 #include <algorithm>
@@ -239,7 +239,7 @@ bool WasDeleted(const T* object) {
   return false;
 }
 
-// Writes to stderr that this function was given an object that was deleted; each line once.
+// Warns (WarnOf) that this function was given an object that was deleted.
 void TellOfDeleted(const char* function);
 
 // For functions without a status: whether an object of the caller is there, neither null nor

@@ -150,8 +150,9 @@ class GraphBuilder {
 
   // Constants. Small ones of equal type, shape and value are one node.
   Value Constant(const Tensor& value);
-  // A scalar: any number type, complex and bool too. Rounds to a floating type. An integer type
-  // must be able to hold the value, and drops its fraction.
+  // A scalar of a floating or complex type, of an integer type of 8 bits or more, or bool; calls
+  // Fail for another type. Rounds to a floating type. An integer type must be able to hold the
+  // value, and drops its fraction.
   Value Scalar(DataType type, double value);
   // A matrix, and a vector, of int32 or int64, which must be able to hold `values`. These go row by
   // row.

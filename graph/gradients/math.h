@@ -48,7 +48,8 @@ Value Compare(std::string_view op, Value a, Value b);
 
 // The shape of x as a vector of int32 or int64: a constant if it is fully known.
 Value ShapeOf(Value x, DataType type = DataType::kInt32);
-// The rank of x and the number of its elements as an int32 scalar: constants if they are known.
+// The rank of x and the number of its elements as an int32 scalar: constants if they are known and
+// an int32 can hold them.
 Value RankOf(Value x);
 Value SizeOf(Value x);
 // 0, 1 … rank - 1 as an int32 vector.

@@ -49,7 +49,8 @@ class BackwardLoop {
   absl::Span<const Saved> saved() const { return saved_; }
 
   // Adds condition and body of the backward loop to the library, and removes the nodes of the
-  // gradient from body(). `condition` is the name after which the function is named.
+  // gradient from body(). `condition` is the name after which the function is named. UNIMPLEMENTED
+  // for a node with state that lies in a branch of version 1 of the backward loop's body.
   absl::Status AddFunctions(std::string_view condition);
   // Adds the loop. `iterations` is how many iterations the forward loop has made, `lists` has for
   // each of saved() the list of what it saved. Returns the gradient of the first value for each of

@@ -82,8 +82,8 @@ class DifferentiatedBody {
                                                    absl::flat_hash_map<Output, Output> as) const;
   // Removes the nodes of the gradient.
   void RemoveBackward();
-  // The nodes that Differentiate has added and that RemoveBackward leaves, by id, producers first
-  // but for edges that close loops.
+  // The nodes that Differentiate and Part have added and that RemoveBackward leaves, by id,
+  // producers first but for edges that close loops.
   std::vector<NodeId> NewForward() const;
   // The nodes of the body as Make got it have smaller ids.
   NodeId first_new() const { return first_new_; }
