@@ -155,7 +155,8 @@ class Builder {
   // By NumPy's rules: axes of x are the last of the result. x itself if it has the shape.
   Value BroadcastTo(const Value& x, const Shape& shape);
   // The next four write nothing, and return x or the only part, for a sorted `perm`, no `dims`, one
-  // part, and a slice that is all of x. Concat needs a part. Strides of Slice are positive; empty: 1.
+  // part, and a slice that is all of x. Concat needs a part. Strides of Slice are positive; no
+  // strides are 1.
   Value Transpose(const Value& x, IntSpan perm);
   Value Reverse(const Value& x, IntSpan dims);
   Value Concat(absl::Span<const Value> parts, int64_t axis);

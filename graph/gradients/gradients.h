@@ -63,9 +63,9 @@ struct GradientRequest {
 //     gradient that does not fit its y, another number of grad_ys, attributes or shapes that a rule
 //     refuses.
 //   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built; a loop of
-//     version 1 on the way has not the form of TensorFlow's while_loop; a node on the way is part of
-//     another cycle; or an x, a y or a stop gradient on the way lies in a loop of version 1 and is
-//     not what an Exit of the outermost loop gives.
+//     version 1 on the way has not the form of TensorFlow's while_loop; a node on the way lies on a
+//     cycle of another kind; or an x, a y or a stop gradient on the way lies in a loop of version 1
+//     and is not what an Exit of the outermost loop gives.
 //   Each rule may have errors of its own (PreventGradient, for example). These name op, node and
 //     path too, and for a node in a function also those of the call.
 absl::StatusOr<std::vector<Gradient>> AddGradients(Graph& graph, GraphShapes& shapes,
