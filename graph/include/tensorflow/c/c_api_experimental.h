@@ -172,8 +172,8 @@ TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeListArray(TF_ShapeAndTypeList** 
 // it is NULL, has a tensor, or NULL, for each input: its value is known. As in TensorFlow,
 // `input_tensor_as_shapes` and `input_resource_shapes_and_types` are not read, and the shapes
 // behind output resources are not written. Sets `*output_shapes` to a new list, which the caller
-// deletes, or to NULL after an error; types in it are not set. Errors are those of the op's shape
-// function;
+// deletes, or to NULL after an error; types in it are not set. An error of a NULL or deleted
+// argument leaves `*output_shapes` as it was. Errors are those of the op's shape function;
 // TF_INVALID_ARGUMENT for another number of shapes than inputs, and for an attribute that is
 // missing.
 TF_CAPI_EXPORT extern void TFE_InferShapes(TFE_Op* op, TF_ShapeAndTypeList* input_shapes,

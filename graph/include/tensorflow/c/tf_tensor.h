@@ -70,9 +70,10 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int6
 TF_CAPI_EXPORT extern TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor);
 
 // Releases the handle, on any thread. NULL is allowed. With the last reference to a TF_STRING
-// buffer that the host allocated, the elements are freed too. Deleting a handle twice is a fault:
-// it ends the process within a callback of a plug-in, and may do so elsewhere. Under
-// --abi-check=strict it is reported instead.
+// buffer that the host allocated, the elements are freed too. Deleting a handle twice is a fault,
+// which is told on stderr and, within a callback of a plug-in, ends the process. If the handle has
+// been given out again meanwhile, that tensor is deleted. Under --abi-check=strict the fault is
+// reported instead.
 TF_CAPI_EXPORT extern void TF_DeleteTensor(TF_Tensor* tensor);
 
 TF_CAPI_EXPORT extern TF_DataType TF_TensorType(const TF_Tensor* tensor);

@@ -2,8 +2,8 @@
 // C. The layout and the inline functions (TF_TString_*) are in tsl/platform/ctstring.h.
 // TF_StringX here does what the inline TF_TString_X does. A string must be initialised before any
 // other function gets it; the elements of a tensor that the host allocated are. A NULL string
-// counts as an empty one, and is not changed. A NULL `src`, or a `size` above 2^46, counts as no
-// bytes.
+// counts as an empty one, with NULL for its bytes and a capacity of 0, and is not changed. A NULL
+// `src`, or a `size` above 2^46, counts as no bytes.
 #ifndef TENSORFLOW_C_TF_TSTRING_H_
 #define TENSORFLOW_C_TF_TSTRING_H_
 
