@@ -119,7 +119,8 @@ struct Plan {
   // those of the task before it. Empty: the steps run one after the other.
   std::vector<PlanTask> tasks;
   // By step of the graph, if there are tasks: its place in the order of the file, in which errors
-  // are reported. 0 for copies and waits where `places` has the nodes' places.
+  // are reported. Where `places` has the nodes' places: the place of the step's node, and 0 for a
+  // step without a node and for copies, waits and the like.
   std::vector<uint32_t> step_places;
   // By step: the microseconds that it is expected to take, once, on one thread or on its stream.
   // Empty unless PlanInput::keep_costs.

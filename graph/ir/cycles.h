@@ -28,8 +28,8 @@ using Read = std::pair<int32_t, int32_t>;
 std::vector<std::vector<int32_t>> FindCycles(int32_t count, absl::Span<const Read> reads);
 
 // Returns the text of a shortest cycle through the first node of a set from FindCycles: "'a' -> 'b'
-// -> 'a'", from producers to consumers. Of a longer cycle names the first 10 nodes and the number
-// of all.
+// -> 'a'", from producers to consumers. Of more than 10 nodes names the first 10 and says how many
+// there are.
 std::string DescribeCycle(const Graph& graph, const std::vector<NodeId>& cycle);
 std::string DescribeCycle(absl::Span<const Read> reads, const std::vector<int32_t>& cycle,
                           absl::FunctionRef<std::string_view(int32_t)> name);

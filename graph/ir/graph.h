@@ -46,8 +46,9 @@ struct Output {
 inline constexpr size_t kMaxInternedBytes = 1024;  // of names and values of the attributes together
 struct NodeKind {
   std::string_view op_name;
-  uint32_t index = 0;         // dense among the kinds of one storage: for side tables
-  const OpDef* op = nullptr;  // of the registry, or a function's signature; null: unknown op
+  uint32_t index = 0;  // dense among the kinds of one storage: for side tables
+  // Of the registry, or a function's signature; null for an unknown op and a malformed function.
+  const OpDef* op = nullptr;
   AttrSet attrs;              // of the node; sorted by name
   AttrSet defaults;           // the OpDef's defaults of the attributes that the node lacks
   NodeTypes types;            // empty unless types_status is OK or ResolveOpenTypes succeeds

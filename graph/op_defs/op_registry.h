@@ -28,10 +28,11 @@ class OpRegistry {
   // Whether the op is one of the host's own, which no plug-in can replace or remove.
   bool IsBuiltin(std::string_view name) const;
 
-  // Registers an op, with the facts that it states (StatedFacts). If the op of this name that was
-  // removed last has the same OpDef bytes, it comes back: Find returns its old pointer again, with
-  // the old facts and the new shape function. ALREADY_EXISTS "Op with name X" if an op has the
-  // name; INVALID_ARGUMENT if StatedFacts refuses the statement.
+  // Registers an op, with the facts that it states (StatedFacts); an op without kFactsAttr keeps
+  // OpDef::facts. If the op of this name that was removed last has the same OpDef bytes, it comes
+  // back: Find returns its old pointer again, with the old facts and the new shape function.
+  // ALREADY_EXISTS "Op with name X" if an op has the name; INVALID_ARGUMENT if StatedFacts refuses
+  // the statement.
   absl::Status Register(OpDef op);
   // Takes a registered op out again, when a plug-in is unloaded or has failed to load. Graphs may
   // still point to the op. Does nothing for built-in and unknown ops. The caller makes sure that no

@@ -105,13 +105,15 @@ struct SavedModelBytes {
 // Reads the same files, imports nothing, and chooses the first graph that has all of `tags` and no
 // other tag; the order and repetitions of tags do not count. NOT_FOUND, with TensorFlow's message
 // and the tags of each graph, if no graph has these tags. Names of tensors and nodes are not
-// checked. Other errors are those of ImportSavedModel for malformed files.
+// checked. Other errors are those of ImportSavedModel for files that are missing, cannot be read or
+// are malformed.
 absl::StatusOr<SavedModelBytes> ReadSavedModel(const std::string& folder,
                                                const std::vector<std::string>& tags,
                                                const ImportLimits& limits = {});
 
 // The bytes of a SavedModel from the same files; if the file is text, made of it. Bytes are not
-// checked. Errors are those of ImportSavedModel for files that cannot be read.
+// checked. Errors are those of ImportSavedModel for files that are missing or cannot be read, and
+// for malformed text.
 absl::StatusOr<FileBytes> ReadSavedModelFile(const std::string& folder,
                                              const ImportLimits& limits = {});
 

@@ -33,7 +33,8 @@ using ResolvePath = std::function<absl::StatusOr<std::string>(std::string_view p
 // Not thread-safe.
 class BundleReader {
  public:
-  // Reads and checks the index. Data files are opened when they are first read.
+  // Reads the index and checks its header. An entry is checked when it is asked for. A data file is
+  // opened when it is first read.
   static absl::StatusOr<BundleReader> Open(std::string prefix, ResolvePath resolve);
 
   int num_shards() const { return num_shards_; }

@@ -19,6 +19,7 @@ namespace tenon {
 // Reading is thread-safe.
 class IndexTable {
  public:
+  // Reads the file and checks its end. Find and ForEach check the blocks that they read.
   static absl::StatusOr<IndexTable> Open(const std::string& path);
   IndexTable(IndexTable&&) noexcept;
   IndexTable& operator=(IndexTable&&) noexcept;

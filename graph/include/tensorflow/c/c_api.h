@@ -846,7 +846,7 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_ApiDefMapGet(TF_ApiDefMap* api_def_map, cons
                                                  size_t name_len, TF_Status* status);
 
 // Serialized KernelList of every registered kernel, the host's own and those of plug-ins, in a new
-// buffer. `status` is always TF_OK.
+// buffer. Fails only where memory is short.
 TF_CAPI_EXPORT extern TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status);
 
 // The same for the op `name`; an empty list for an op without kernels, for an unknown op and for

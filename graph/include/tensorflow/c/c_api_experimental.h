@@ -93,7 +93,8 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_CheckpointReaderGetTensor(TF_CheckpointReade
                                                               const char* name, TF_Status* status);
 
 // --- Whether a device has a kernel for an op with these attributes. A builder belongs to one
-// thread at a time. Values of the arrays are copied.
+// thread at a time. Values of the arrays are copied. Of several values of an attribute the last one
+// counts.
 typedef struct TF_AttrBuilder TF_AttrBuilder;
 TF_CAPI_EXPORT extern TF_AttrBuilder* TF_NewAttrBuilder(const char* op_name);
 TF_CAPI_EXPORT extern void TF_DeleteAttrBuilder(TF_AttrBuilder* builder);

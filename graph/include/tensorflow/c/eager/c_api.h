@@ -203,9 +203,9 @@ TF_CAPI_EXPORT extern TF_AttrType TFE_OpNameGetAttrType(TFE_Context* ctx,
                                                         unsigned char* is_list, TF_Status* status);
 
 // These set an attribute to a copy of the value. If an attribute gets several values, from these
-// functions or from inputs, the first counts. TFE_Execute checks names and values; it ignores an
-// attribute that the op does not have. A function without a status does nothing if an argument is
-// NULL or a length is negative.
+// functions or from inputs, the first counts. TFE_Execute checks the values and ignores attributes
+// that the op does not have. A function without a status does nothing if an argument is NULL or a
+// length is negative.
 TF_CAPI_EXPORT extern void TFE_OpSetAttrString(TFE_Op* op, const char* attr_name, const void* value,
                                                size_t length);
 TF_CAPI_EXPORT extern void TFE_OpSetAttrInt(TFE_Op* op, const char* attr_name, int64_t value);
