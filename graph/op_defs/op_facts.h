@@ -123,7 +123,7 @@ enum class State : uint8_t {
 enum class CostRule : uint8_t {
   kElements,  // `scale` units for each element of input 0 and of the outputs
   kMove,      // no arithmetic: the op moves or describes data
-  kReduce,    // one step for each element that it reads
+  kReduce,    // one step for each element that it reads, without time beside the reading
   kProduct,
   kEinsum,          // every combination of the indices
   kWindow,          // a filter at each position of the output
