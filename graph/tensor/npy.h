@@ -3,7 +3,8 @@
 // Read: versions 1.0, 2.0 and 3.0, C and Fortran order, little- and big-endian; bool, integers,
 // floats, complex, |S<n> and <U<n> (as UTF-8). Zeros at the end of a string are lost, as in NumPy.
 // Bytes behind the last element are ignored.
-// Written: version 1.0, C order, little-endian; strings as |S<n>, where n is the longest.
+// Written: version 1.0, C order, little-endian; strings as |S<n>, where n is the longest,
+// at least 1.
 // Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are written as raw bits, <u2 or |u1; <V2
 // and |V1 are read as such bits too. Quantized types are written as their integers.
 // Errors:

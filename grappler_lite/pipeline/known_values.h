@@ -38,7 +38,7 @@ class KnownValues {
   // the output is a control output. The first question computes. No node is computed twice: if the
   // answer is "unknown", later questions get that answer at once, about outputs of the same node
   // and of the nodes between this node and the one that could not be computed. If the search meets
-  // too many nodes, this holds for the same node only.
+  // too many nodes or a loop, this holds for the same node only.
   std::optional<Tensor> Find(Output output);
 
  private:

@@ -27,7 +27,7 @@ class Device {
   virtual std::string_view type() const = 0;  // "CPU", "APU"
   virtual int ordinal() const = 0;
   virtual std::string_view plugin() const = 0;  // path of the plug-in; empty: a built-in device
-  virtual int priority() const = 0;             // placement prefers more: CPU 60, a plug-in 220
+  virtual int priority() const = 0;             // placement prefers more: CPU 60, pluggable 220
   virtual int64_t memory_bytes() const = 0;     // most that tensors can take; 0: unknown
   std::string full_name() const;                // "/job:localhost/replica:0/task:0/device:APU:0"
   std::string short_name() const;               // "/device:APU:0"
@@ -46,9 +46,9 @@ class Device {
   // Whether kernels queue work on a stream. A device without streams has null ones; its tensors
   // are objects of its own (plugin/pjrt/opaque_memory.h) that nobody may view in another shape.
   // Unless compiles(), its methods below have no streams to queue on: a copy to or from the host is
-  // complete when its call returns, and types are not compared; an event is complete at once;
-  // StreamWaitsForStream does nothing; HostCallback calls `callback` before it returns the status
-  // of `callback`.
+  // complete when its call returns; types are not compared, and sizes only by a copy to the host;
+  // an event is complete at once; StreamWaitsForStream does nothing; HostCallback calls `callback`
+  // before it returns the status of `callback`.
   virtual bool has_streams() const { return true; }
 
   // --- The methods below are for devices other than the host. Errors of a plug-in's callback carry

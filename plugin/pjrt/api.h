@@ -61,8 +61,8 @@ std::string TextOf(const abi::NamedValue& value);
 // The values of a plug-in's array, each with its name: the first 65,536, none for null.
 std::vector<NameAndText> TextsOf(const abi::NamedValue* values, size_t count);
 
-// The table of one plug-in. Immutable, shared by all objects of the plug-in; the library stays
-// mapped as long as the process. Thread-safe.
+// The table of one plug-in. Immutable, shared by all objects of the plug-in; the library must stay
+// mapped as long as any of them lives. Thread-safe.
 class Api {
  public:
   // What the host wants of a plug-in.

@@ -31,9 +31,10 @@ struct Registrations {
 struct PluginLibrary {
   void* handle = nullptr;  // null: not open
   // The library stays mapped for good, and its constructors never run again. That is so where the
-  // library, or one that came with it, has symbols that the system keeps (STB_GNU_UNIQUE). It is
-  // also so where other libraries came with it and a constructor registered something: another
-  // plug-in may keep one of those mapped, and the registration would be lost.
+  // library, or one that came with it, has symbols that the system keeps (STB_GNU_UNIQUE), and for
+  // a plug-in of which `next` has a client. It is also so where other libraries came with it and a
+  // constructor registered something: another plug-in may keep one of those mapped, and the
+  // registration would be lost.
   bool resident = false;
   // TF_InitKernel has succeeded. It is not called again while the library is mapped.
   bool kernels_registered = false;

@@ -17,7 +17,8 @@
 // tensor shares the buffer. With `sparse`, which says that the kernel changes only parts of the
 // variable, the variable keeps a buffer of its own from then on: a later assignment copies.
 //
-// Where no comment says otherwise, an error is set in `status` and also fails the execution.
+// Where no comment says otherwise, an error is set in `status` and also fails the execution. A NULL
+// `out`, `lockHolder` or `inputs` is an error in `status` only.
 #ifndef TENSORFLOW_C_KERNELS_EXPERIMENTAL_H_
 #define TENSORFLOW_C_KERNELS_EXPERIMENTAL_H_
 
