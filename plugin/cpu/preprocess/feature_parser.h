@@ -70,7 +70,9 @@ class FeatureParser {
   //   INVALID_ARGUMENT, naming feature and example: a malformed list, a value of another type, a
   //   dense feature of a wrong size, or a missing one that has no default and is not open.
   //   INVALID_ARGUMENT, naming the example alone: a malformed message.
-  //   INVALID_ARGUMENT, naming neither: two keys of one name, row splits that do not fit int32.
+  //   INVALID_ARGUMENT, naming the feature alone: two keys of one name.
+  //   INVALID_ARGUMENT, naming neither: row splits that do not fit int32, a shape of a dense output
+  //   that Shape::Make refuses.
   //   RESOURCE_EXHAUSTED: a dense feature would take more than CheckStringBytes permits, or memory
   //   is short.
   absl::Status Run(const StepArgs& args) const;

@@ -22,8 +22,9 @@ struct TopKState {
 
 // Returns the run function for elements of type `type`: of TopK, or of NthElement if `nth`. Null
 // for types without an order. The state is a TopKState. NaN counts as larger than all numbers, but
-// with k == 1 TopK passes over it as TensorFlow does. TopK gives the larger element first, and of
-// equal elements the one that stands first in the row.
+// not in TopK with k == 1: as in TensorFlow, the place of a NaN in the row then decides whether
+// TopK passes over the NaN or gives another element than the largest number. TopK gives the larger
+// element first, and of equal elements the one that stands first in the row.
 RunFn FindTopK(DataType type, bool nth);
 
 // Returns the bytes of scratch memory that the run function needs.

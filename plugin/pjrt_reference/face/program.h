@@ -17,8 +17,9 @@ struct CompileOptions {
   bool portable = false;  // for any device, which each run names
   std::string bytes;      // as they were given
 
-  // Throws Refusal: kInvalidArgument for bytes that are no options, empty ones among them,
-  // kUnimplemented for several replicas or partitions.
+  // Throws Refusal: kInvalidArgument for bytes that are no options, empty ones among them, and for
+  // a number of replicas or partitions outside of [1, 1024]; kUnimplemented for a number above 1
+  // within these limits.
   static CompileOptions Parse(std::string_view bytes);
 };
 

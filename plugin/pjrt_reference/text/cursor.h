@@ -34,7 +34,7 @@ class Cursor {
   std::string TryWord();
   // The same, but never empty: refuses with "expected `what`".
   std::string Word(const char* what);
-  // What follows '%', '^', '#' or '!': letters, digits, '$', '.', '_' and '-'.
+  // What follows '%', '^', '#' or '!': letters, digits, '$', '.', '_' and '-', but not "->".
   std::string Suffix();
   // '@name' or '@"any name"', without '@'.
   std::string Symbol();

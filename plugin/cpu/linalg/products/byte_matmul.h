@@ -43,7 +43,7 @@ class ByteRightSide {
   // product sees the numbers.
   void SumColumns(Workers& workers, const void* b, int64_t parts, int32_t* sums) const;
   // Sets c[i * c_row + j] to the product of packed row i and column j, for i < m and the columns of
-  // panels [begin, end). Rows are `a_row` bytes apart.
+  // panels [begin, end). Rows are `a_row` bytes apart. Does not touch `c` if k is 0.
   void Multiply(const void* packed, const void* a, int64_t a_row, int64_t m, int64_t begin,
                 int64_t end, int32_t* c, int64_t c_row) const;
 
