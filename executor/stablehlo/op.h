@@ -82,9 +82,11 @@ class Op {
   // The integer of input i. UNIMPLEMENTED if the input has not one element.
   absl::StatusOr<int64_t> IntOf(int i) const;
   // The axis that input i names in a tensor of `rank` dimensions; negative ones count from the end.
-  // INVALID_ARGUMENT if there is no such axis. UNIMPLEMENTED if the input has not one element.
+  // INVALID_ARGUMENT if there is no such axis, or if the input names one twice. UNIMPLEMENTED if
+  // the input otherwise has not one element.
   absl::StatusOr<int64_t> AxisOf(int i, int rank) const;
-  // The axes of input i, sorted. INVALID_ARGUMENT also if one is named twice.
+  // The axes of input i, sorted. INVALID_ARGUMENT if there is no such axis, or if one is named
+  // twice.
   absl::StatusOr<Ints> AxesOf(int i, int rank) const;
   // The shape that the op's shape function gives output i. UNIMPLEMENTED if it depends on values.
   absl::StatusOr<Shape> OutShape(int i = 0) const;

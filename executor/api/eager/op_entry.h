@@ -46,7 +46,7 @@ class Callables {
  private:
   struct Entry;
   using Map = absl::flat_hash_map<uint64_t, std::unique_ptr<Entry>>;  // by hash
-  // When so many were made, those that were not used since the last time go.
+  // When so many were made or used since the last time, those that were not go.
   static constexpr size_t kMost = 1024;
   Made Find(const CallKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns what was pushed out, for the caller to destroy without the lock.

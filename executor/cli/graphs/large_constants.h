@@ -5,8 +5,9 @@
 
 namespace tenon::cli {
 
-// Encoded bytes of a constant's value, as the file has them. Constants that decide shapes, axes or
-// sizes are rarely as large, so that they stay readable.
+// Encoded bytes of a constant's value: of the attribute for nodes of the graph itself, of the
+// tensor alone in functions. Constants that decide shapes, axes or sizes are rarely as large, so
+// that they stay readable.
 inline constexpr size_t kLargeConstant = 1024;
 
 // Returns a copy in which each constant above kLargeConstant is a Placeholder of the constant's

@@ -898,7 +898,7 @@ TF_CAPI_EXPORT extern void TF_RegisterFilesystemPlugin(const char* plugin_filena
 
 // ---------------------------------------------------------------- what TensorFlow's Python uses
 
-// Makes `op` run after `input`. Does nothing if it does so already.
+// Makes `op` run after `input`. An edge that is there already is not added again.
 TF_CAPI_EXPORT extern void TF_AddOperationControlInput(TF_Graph* graph, TF_Operation* op,
                                                        TF_Operation* input);
 
@@ -908,8 +908,7 @@ TF_CAPI_EXPORT extern void TF_AddOperationControlInput(TF_Graph* graph, TF_Opera
 TF_CAPI_EXPORT extern void TF_SetAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
                                       TF_Buffer* attr_value_proto, TF_Status* status);
 
-// Removes an attribute; does nothing if the operation does not have it. TF_INVALID_ARGUMENT as of
-// TF_SetAttr.
+// Removes an attribute, if the operation has it. TF_INVALID_ARGUMENT as of TF_SetAttr.
 TF_CAPI_EXPORT extern void TF_ClearAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
                                         TF_Status* status);
 

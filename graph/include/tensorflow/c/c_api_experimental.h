@@ -18,8 +18,8 @@ extern "C" {
 // command's options; the settings below have no effect. They belong to the process; the functions
 // are thread-safe.
 
-// 1 if the variable TF_XLA_FLAGS turns automatic clustering on (--tf_xla_auto_jit). The functions
-// below do not change the answer.
+// 1 if the variable TF_XLA_FLAGS turns automatic clustering on (--tf_xla_auto_jit). A file that the
+// variable names is not read. The functions below do not change the answer.
 TF_CAPI_EXPORT extern unsigned char TF_GetXlaAutoJitEnabled(void);
 // Do nothing.
 TF_CAPI_EXPORT extern void TF_EnableXLACompilation(TF_SessionOptions* options,
