@@ -5,7 +5,8 @@
 //   index that there is not, or an object of another graph is TF_INVALID_ARGUMENT or
 //   TF_OUT_OF_RANGE there. `status` itself may be NULL. Functions without a status return NULL, 0
 //   or -1 instead, setters leave the error to the function that ends the work, and those that
-//   change a graph do nothing.
+//   change a graph do nothing. But a setter takes a device, prefix or target that is NULL as "",
+//   and an import leaves out a mapping of a node whose name is NULL.
 // * TF_New… and other functions that hand out an object give it to the caller, who releases it with
 //   the TF_Delete… function of its type. Those accept NULL.
 // * Functions are callable from any thread, several at a time for one TF_Graph or TF_Session. A
@@ -858,7 +859,8 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, 
 // Makes `new_src` feed the input `dst`, in the place of what feeds it now. TF_OUT_OF_RANGE for an
 // input or output that there is not, TF_INVALID_ARGUMENT for another type or a shape that does not
 // fit. For this function and for those at the end of this header that change operations: a session
-// that has taken the operation in a run before does not see the change, and warns on stderr.
+// that took the operation before does not see the change, and warns on stderr. A session takes all
+// operations that the graph has when it plans a run, and in TF_ExtendSession.
 TF_CAPI_EXPORT extern void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst,
                                          TF_Status* status);
 

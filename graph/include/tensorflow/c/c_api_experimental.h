@@ -1,5 +1,6 @@
 // TensorFlow's experimental C interface besides that of eager execution. Strings that are given are
-// copied; a null pointer is refused with TF_INVALID_ARGUMENT where there is a status.
+// copied; a null pointer is refused with TF_INVALID_ARGUMENT where there is a status and no comment
+// says otherwise.
 #ifndef TENSORFLOW_C_C_API_EXPERIMENTAL_H_
 #define TENSORFLOW_C_C_API_EXPERIMENTAL_H_
 
@@ -57,7 +58,7 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_DequeueNamedTensor(TF_Session* session, int 
 TF_CAPI_EXPORT extern void TF_EnqueueNamedTensor(TF_Session* session, int tensor_id,
                                                  TF_Tensor* tensor, TF_Status* status);
 
-// Sets `status` to TF_INTERNAL with this message.
+// Sets `status` to TF_INTERNAL with this message; NULL is an empty one.
 TF_CAPI_EXPORT extern void TF_MakeInternalErrorStatus(TF_Status* status, const char* errMsg);
 
 // --- Checkpoints of TensorFlow's second format.
@@ -109,13 +110,14 @@ TF_CAPI_EXPORT extern void TF_AttrBuilderCheckCanRunOnDevice(TF_AttrBuilder* bui
                                                              TF_Status* status);
 
 // The name of the attribute that says how many tensors argument `input_index` of the op is, which
-// belongs to the op. NULL after an error: TF_NOT_FOUND for an unknown op, TF_INVALID_ARGUMENT for
-// an index that the op does not have, TF_NOT_FOUND if the argument is no list of one type.
+// belongs to the op. NULL after an error: TF_NOT_FOUND for an unknown op and for an `op_name` that
+// is NULL, TF_INVALID_ARGUMENT for an index that the op does not have, TF_NOT_FOUND if the argument
+// is no list of one type.
 TF_CAPI_EXPORT extern const char* TF_GetNumberAttrForOpListInput(const char* op_name,
                                                                  int input_index,
                                                                  TF_Status* status);
 
-// 1 if `op_type` is stateful, else 0. For an unknown op 0 and TF_NOT_FOUND.
+// 1 if `op_type` is stateful, else 0. For an unknown op, and for NULL, 0 and TF_NOT_FOUND.
 TF_CAPI_EXPORT extern int TF_OpIsStateful(const char* op_type, TF_Status* status);
 
 // Does nothing: this library reads no flags of the command line.
