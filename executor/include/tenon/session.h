@@ -276,10 +276,11 @@ class Session {
     return ThreadPool::Take(pool);
   }
 
-  // Of a SavedModel, by name; empty for a graph.
+  // Of a SavedModel, by name, without "__saved_model_init_op"; empty for a graph.
   const std::map<std::string, SignatureInfo>& signatures() const { return rep_->signatures; }
-  // Of the chosen signature; empty if there is none. Of a graph its placeholders, and the outputs
-  // that no node takes, but for constants and handles of variables.
+  // Of the chosen signature; empty if there is none. Of a graph its nodes Placeholder and
+  // PlaceholderWithDefault, and the outputs that no node takes, but for those of Const, VarHandleOp
+  // and these two.
   const std::vector<SignatureTensor>& inputs() const { return rep_->ends.inputs; }
   const std::vector<SignatureTensor>& outputs() const { return rep_->ends.outputs; }
 
