@@ -42,9 +42,9 @@ class ChunkWatch {
 struct BfcOptions {
   size_t limit_bytes = 0;  // the most that all regions may have together
   // The first region has 2 MiB, each later one twice the size of the last. The size doubles until
-  // the request fits, but ends at what limit_bytes leaves. If the source refuses a region, the
-  // request's size is tried. False: one region of limit_bytes, rounded down to a multiple of 256,
-  // made by the first Allocate.
+  // the request fits, and stays doubled if the source then refuses; it ends at what limit_bytes
+  // leaves. If the source refuses a region, the request's size is tried. False: one region of
+  // limit_bytes, rounded down to a multiple of 256, made by the first Allocate.
   bool grow = true;
   std::string name;  // for error messages: "/device:APU:0"
   size_t zone = 0;   // bytes that stay unused on both sides of each chunk; a multiple of 256
