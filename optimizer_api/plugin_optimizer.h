@@ -63,7 +63,7 @@ void WarnOfConfigs(absl::Span<const std::shared_ptr<const PluginOptimizer>> opti
 // The facts about a graph for which a plug-in's pass may ask (TF_GrapplerItem).
 struct OptimizerItem {
   // In order and with TensorFlow's names: "node:0" for a fetched tensor, "node" for a node that
-  // only runs.
+  // only runs and, in the body of a function, for each of the results.
   std::vector<std::string> fetches;
   std::vector<std::string> feeds;         // node names
   absl::flat_hash_set<std::string> keep;  // further node names

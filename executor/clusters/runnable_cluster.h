@@ -57,7 +57,7 @@ class RunnableCluster {
   // values of the cluster's constants; a compilation that failed is not tried again for them. It
   // makes no 11th and no later program while the programs ran less than 50 times each on average.
   // If there is no program, or a run of one fails, ordinary kernels run, and a warning says why,
-  // once; with XlaErrors::kFail it is an error instead. Runs after the one that
+  // once for each reason; with XlaErrors::kFail it is an error instead. Runs after the one that
   // ClusterOptions::judge refused use ordinary kernels, also with kFail. A check that a run does
   // not meet is always an error: that of ordinary kernels or, if these succeed, that of the check.
   absl::Status Prepare(tenon::Prepare& p);

@@ -213,7 +213,8 @@ class GraphShapes {
   // then unknown.
   absl::Status Append(const Graph& graph, const ShapeOptions& options);
   // Update infers one live node again, with an id below num_nodes(); it may have other inputs and
-  // outputs than before. What is known of the nodes that read it stays. Errors are those of Append.
+  // outputs than before. What is known of the nodes that read it stays. Errors are those of Append;
+  // after one that is returned, outputs that the node had before keep what was known of them.
   absl::Status Update(const Graph& graph, const ShapeOptions& options, NodeId n);
   // Forgets the nodes from id `nodes` on.
   void Truncate(int32_t nodes) {

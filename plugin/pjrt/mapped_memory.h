@@ -46,7 +46,8 @@ class MappedMemory {
   // `client` must outlive the pool.
   MappedMemory(std::shared_ptr<const Api> api, abi::Client* client)
       : api_(std::move(api)), client_(client) {}
-  // Unmaps and frees the blocks that are in the pool.
+  // Unmaps and frees the blocks that are in the pool. What the plug-in fails to unmap is not freed,
+  // and a warning says so.
   ~MappedMemory();
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;

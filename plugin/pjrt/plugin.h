@@ -45,7 +45,7 @@ class Plugin {
                                                       PluginSettings settings);
 
   const PluginFacts& facts() const { return facts_; }
-  // The type of the devices as far as it is known: the user's, else known after CreateDevices.
+  // The type of the devices: the user's, else empty until CreateDevices has created the client.
   const std::string& type() const { return type_; }
 
   // Creates the client, and a device for each that the client has. `is_taken` says whether another

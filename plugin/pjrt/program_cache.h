@@ -24,7 +24,8 @@ class ProgramCache {
   static constexpr size_t kMostPrograms = 64;
   using CompileFn = std::function<absl::StatusOr<std::shared_ptr<const LoadedProgram>>()>;
 
-  // The program for `text` on device `device`; `compile` makes it. An error is not kept.
+  // The program for `text` on device `device`; `compile` makes it. An error is not kept, but its
+  // text counts as a program that was used last.
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> Get(size_t device, std::string_view text,
                                                            const CompileFn& compile);
   void Clear();

@@ -143,7 +143,8 @@ TF_CAPI_EXPORT extern void TF_GetNodesToPreserveList(const TF_GrapplerItem* item
                                                      size_t* lengths, int num_values, void* storage,
                                                      size_t storage_size, TF_Status* status);
 
-// The same for the fetches, in order: "node:port" for a tensor, "node" for a node that only runs.
+// The same for the fetches, in order: "node:port" for a tensor, "node" for a node that only runs
+// and, in the body of a function, for each _Retval.
 TF_CAPI_EXPORT extern void TF_GetFetchNodesListSize(const TF_GrapplerItem* item, int* num_values,
                                                     size_t* storage_size, TF_Status* status);
 TF_CAPI_EXPORT extern void TF_GetFetchNodesList(const TF_GrapplerItem* item, char** values,
