@@ -75,8 +75,8 @@ class GradientScope {
   // All of the node's own attributes that its op has.
   NewAttrs AllAttrs() const { return OpAttrs(graph(), node_); }
 
-  // Sets what flows on to input i. A value must have the input's type (not checked for handles and
-  // slices).
+  // Sets what flows on to input i. A value must have the input's type (not checked for handles,
+  // variants and slices).
   void Set(int i, Value gradient);
   void Set(int i, const Slices& gradient);
   // Hands on what flows into output `from`, in slices or dense; nothing if nothing does.

@@ -51,7 +51,8 @@ int64_t WidthAt(int64_t begin, int64_t columns, int64_t width, int64_t block);
 // first dimension. Only inside Guarded().
 int64_t ChannelBlockOf(const MemoryDesc& filter);
 // Returns the block to cut `channels` output channels at, where oneDNN likes to pack all of them in
-// blocks of `whole`: one that leaves nothing over, if there is one. 0 if `whole` is 0.
+// blocks of `whole`: the first of `whole`, 64, 48, 32 and 16 that leaves nothing over, or else
+// `whole`. 0 if `whole` is 0.
 int64_t BlockToCutAt(int64_t channels, int64_t whole);
 
 // Returns the layout of a filter of `channels` output channels that is packed as `filter`, whose

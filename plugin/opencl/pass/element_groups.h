@@ -25,10 +25,10 @@ struct ElementGroup {
 
 // Finds the groups of a graph. Every member is on a device of one of `device_types`, the members of
 // a group are on one device, and their results have one inferred shape: so nothing is computed more
-// often than before. Two unknown shapes count as one; if they differ, elements are computed more
-// often. `preserve` has names of nodes that must stay. No cycle can
-// arise, since a path out of a group leads through its root. Takes time linear in the graph, but
-// for sorting. Throws what the functions of NodeView throw.
+// often than before. Two unknown shapes count as one, and so do two unknown sizes of one
+// dimension; if they differ, elements are computed more often. `preserve` has names of nodes that
+// must stay. No cycle can arise, since a path out of a group leads through its root. Takes time
+// linear in the graph, but for sorting. Throws what the functions of NodeView throw.
 std::vector<ElementGroup> FindElementGroups(const GraphView& graph, const InferredShapes& shapes,
                                             const std::unordered_set<std::string>& device_types,
                                             const std::unordered_set<std::string_view>& preserve);

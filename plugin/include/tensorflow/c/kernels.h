@@ -361,8 +361,8 @@ TF_CAPI_EXPORT TF_Tensor* TF_ForwardInputOrAllocateOutput(
 
 // A temporary tensor with undefined contents, in the memory of the kernel's device, or on the host
 // if alloc_attrs->on_host. `alloc_attrs` may be NULL: all its members count as 0.
-// TF_INVALID_ARGUMENT also if its struct_size is 0, if `dtype` is no type, and for strings and
-// resources in the memory of a device.
+// TF_INVALID_ARGUMENT also if its struct_size is 0, if `dtype` is no type or a reference type, and
+// for strings and resources in the memory of a device.
 TF_CAPI_EXPORT extern TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype,
                                                  const int64_t* dims, int num_dims,
                                                  TF_AllocatorAttributes* alloc_attrs,
