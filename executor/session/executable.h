@@ -32,7 +32,8 @@ struct SessionParts {
   Workers& workers;
   SessionState& states;
   ArenaPool& arenas;
-  std::atomic<int64_t>& next_step;        // the lowest number that no run has yet
+  // The lowest number that no run can have yet. Threads take 64 numbers at once for brief plans.
+  std::atomic<int64_t>& next_step;
   const FixedVariables* fixed = nullptr;  // of the graph that is compiled; null: none are fixed
 };
 

@@ -29,8 +29,9 @@ class SiteUsage {
   // an argument that the node computes though nothing reads it (ComputesUnreadArg), if it comes
   // from an unfed node for which IsAwaitedByValueOnly is true. Not for loops.
   std::vector<bool> Args(const FunctionSite& site, const std::vector<bool>& results) const;
-  // Whether the node computes argument i though nothing reads it. A node that is written out
-  // computes none, with one exception: a loop waits for its first variable in every pass.
+  // Whether the node computes argument i though nothing reads it. A node that is marked to be
+  // written out (kWrittenOut) computes none, with two exceptions: a loop waits for its first
+  // variable in every pass, and a node with a body that stays a call (StaysCall) computes all.
   bool ComputesUnreadArg(const FunctionSite& site, size_t i) const;
 
  private:

@@ -110,19 +110,32 @@ inline std::string_view Between(std::string_view text, std::string_view begin,
   Throw(Error(TF_GetCode(status), TF_Message(status), call.type, std::move(node), call.where));
 }
 
-// Whether ops of this type draw random numbers by the attributes seed and seed2.
+// Whether ops of this type get seeds from the program's seed (LacksSeeds). As in TensorFlow,
+// FractionalMaxPool, SampleDistortedBoundingBox and their kin, which also have the attributes seed
+// and seed2, get none.
 [[gnu::cold]] inline bool DrawsNumbers(const std::string& type) {
-  static constexpr const char* kTypes[] = {
-      "RandomUniform",   "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal",
-      "TruncatedNormal", "RandomShuffle",    "Multinomial",          "RandomGamma",
-      "RandomGammaGrad", "RandomPoisson",    "RandomPoissonV2"};
+  static constexpr const char* kTypes[] = {"RandomUniform",
+                                           "RandomUniformInt",
+                                           "RandomStandardNormal",
+                                           "ParameterizedTruncatedNormal",
+                                           "TruncatedNormal",
+                                           "RandomShuffle",
+                                           "Multinomial",
+                                           "RandomGamma",
+                                           "RandomPoisson",
+                                           "RandomPoissonV2",
+                                           "UniformCandidateSampler",
+                                           "LogUniformCandidateSampler",
+                                           "LearnedUnigramCandidateSampler",
+                                           "FixedUnigramCandidateSampler",
+                                           "AllCandidateSampler"};
   for (const char* const name : kTypes) {
     if (type == name) return true;
   }
   return false;
 }
 
-// Whether an op gets its seeds from the program's seed: it draws, and has none.
+// Whether an op gets its seeds from the program's seed: DrawsNumbers is true, and it names none.
 [[gnu::noinline]] inline bool LacksSeeds(const OpCall& call) {
   if (!GetProcess().has_seed.load(std::memory_order_relaxed) || !DrawsNumbers(call.type))
     return false;
