@@ -1,11 +1,13 @@
 // The last stage, Runnable: each node that runs has its place in the order, a device and a kernel.
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "executor/compile/stages.h"
 #include "executor/plan/base/call_order.h"
 #include "executor/plan/base/device_order.h"
+#include "executor/plan/base/free_order.h"
 #include "graph/base/node_note.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
@@ -39,6 +41,31 @@ absl::StatusOr<const KernelDef*> FindKernel(const Runnable& runnable, NodeId n,
   return NodeError(graph, runnable.calls, n, status);
 }
 
+// Sorts the schedule as the session's options say. `calls`: the nodes with asynchronous kernels,
+// which begin early in every order.
+absl::Status SortNodes(Runnable& runnable, absl::Span<const NodeId> calls,
+                       const CompileContext& context) {
+  const Graph& graph = *runnable.graph;
+  const std::vector<bool>& fed_only = runnable.run.fed_only;
+  Schedule& schedule = runnable.schedule;
+  const NodeOrder order = context.options.order;
+  if (order == NodeOrder::kSeed)
+    ShuffleNodes(graph, fed_only, context.options.order_seed, schedule);
+  if (order == NodeOrder::kMemory) {
+    std::vector<std::pair<NodeId, absl::Status>> errors;  // which the plan or the run finds again
+    ShapeOptions options;
+    options.errors = &errors;
+    TENON_ASSIGN_OR_RETURN(const GraphShapes shapes, GraphShapes::Infer(graph, options));
+    OrderByMemory(graph, fed_only, runnable.request.fetches, shapes, schedule);
+  }
+  BeginCallsEarly(graph, calls, fed_only, schedule);
+  if (order == NodeOrder::kAuto || order == NodeOrder::kSpeed) {
+    const int most_ahead = order == NodeOrder::kAuto ? kMostAhead : std::numeric_limits<int>::max();
+    QueueDevicesFirst(graph, runnable.devices, context.host, fed_only, most_ahead, schedule);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& context) {
@@ -54,11 +81,7 @@ absl::StatusOr<Runnable> ScheduleNodes(Lowered lowered, const CompileContext& co
     TENON_ASSIGN_OR_RETURN(const KernelDef* kernel, FindKernel(runnable, n, context));
     if (kernel != nullptr && kernel->fns.compute_async != nullptr) calls.push_back(n);
   }
-  BeginCallsEarly(graph, calls, runnable.run.fed_only, runnable.schedule);
-  if (context.options.order == NodeOrder::kAuto) {
-    QueueDevicesFirst(graph, runnable.devices, context.host, runnable.run.fed_only,
-                      runnable.schedule);
-  }
+  TENON_RETURN_IF_ERROR(SortNodes(runnable, calls, context));
   TENON_ASSIGN_OR_RETURN(runnable.feeds, DescribeFeeds(graph, runnable.calls, runnable.request));
   return runnable;
 }

@@ -27,6 +27,7 @@ struct SessionOptions {
   Pin pin = Pin::kOff;
   Numa numa = Numa::kOff;
   NodeOrder order = NodeOrder::kAuto;  // answers do not depend on it
+  uint64_t order_seed = 0;             // of NodeOrder::kSeed
   // Plans tell what their steps are expected to take (Plan::step_costs_us), for reports.
   bool keep_costs = false;
   int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
@@ -36,6 +37,9 @@ struct SessionOptions {
   // The most plans that are kept for one set of feeds and fetches; each plan serves one list of
   // feed shapes. The plan that was used longest ago is dropped. A number below 1 counts as 1.
   int max_cached_plans = 64;
+  // The most bytes that these plans hold (HeldBytes in session/plan_cache.h). The plans that were
+  // used longest ago are dropped; the one that was used last stays, however large.
+  int64_t max_plan_bytes = std::numeric_limits<int64_t>::max();
   double device_timeout_s = 60;  // the longest wait of the host for one callback or event, seconds
   uint64_t seed = 0;             // for random ops with both seeds 0; 0: the system chooses a seed
   // The limit of loop iterations in one run, summed over all loops. A run that needs more fails

@@ -2,6 +2,7 @@
 // producers or readers.
 
 #include "executor/place/rules.h"
+#include "executor/place/spread.h"
 #include "graph/op_defs/op_facts.h"
 
 namespace tenon {
@@ -92,6 +93,10 @@ void VariablesBesideReaders(Placing& p) {
 }
 
 constexpr NeighbourRule kNeighbourRules[] = {
+    {"with PlacerOptions::spread, branches that do not need each other go to different devices of "
+     "a "
+     "type",
+     &SpreadBranches},
     {"a node that moves data, or asks for a shape, is where its first input is", &FollowProducers},
     {"a node without inputs goes where its only consumers are", &GeneratorsBesideConsumers},
     {"a group around a resource that only the host's kernels serve goes where its values are read, "

@@ -90,6 +90,14 @@ constexpr PlaceCodeFacts kCodes[] = {
      .yields_to_neighbours = false,
      .yields_to_passes = true,
      .passed_over = PassedOver::kByPriority},
+    {.code = PlaceCode::kSpread,
+     .name = "SPREAD",
+     .means = "a branch for another device of the type, which is free while the first one computes",
+     .outlives_op = true,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByItself},
 };
 static_assert(std::size(kCodes) == static_cast<size_t>(PlaceCode::kCount));
 static_assert(std::ranges::adjacent_find(kCodes, std::ranges::greater_equal(),

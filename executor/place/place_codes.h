@@ -23,6 +23,7 @@ enum class PlaceCode : uint8_t {
   kPriority,
   kGreedy,
   kUnavailable,
+  kSpread,
   kCount,  // the number of codes, itself none: new codes go before it
 };
 

@@ -43,6 +43,8 @@ struct PlacerOptions {
   // (OpFacts::mover), and those that call functions and cannot run on it; the nodes of the
   // functions ask for it by themselves. Empty: there is no default device.
   std::string default_device;
+  // Whether branches go to all devices of a type instead of its first one (SpreadBranches).
+  bool spread = false;
   // (NamePattern, device). The first pattern that matches a node's name wins, over the node's own
   // device string too.
   std::vector<std::pair<std::string, std::string>> rules;

@@ -114,8 +114,8 @@ struct Plan {
   const CallSites* calls = nullptr;  // of the graph's inlined nodes
   std::vector<Step> steps;           // first of the graph, then of branches and loops
   uint32_t main_steps = 0;           // the number of the graph's steps
-  // The graph's steps in parts that may run at the same time, the most urgent first, or in the
-  // graph's order (NodeOrder::kFile): a task stands before its followers, and its steps behind
+  // The graph's steps in parts that may run at the same time, the most urgent first, or as
+  // NodeOrder::kFile and kSeed say: a task stands before its followers, and its steps behind
   // those of the task before it. Empty: the steps run one after the other.
   std::vector<PlanTask> tasks;
   // By step of the graph, if there are tasks: its place in the order of the file, in which errors

@@ -98,7 +98,7 @@ Executable::Executable(Compiled compiled, std::unique_ptr<KernelStore> kernels,
       constants_(GraphThatRuns(compiled_)),
       kept_handles_(compiled_.runnable.ok() ? KeptHandles(*compiled_.runnable)
                                             : std::vector<int>()),
-      plans_(parts.options.max_cached_plans) {
+      plans_(parts.options.max_cached_plans, parts.options.max_plan_bytes) {
   kernels_->DescribeWith([this] { return Surroundings(); });
   if (compiled_.runnable.ok())
     promises_.Note(*compiled_.runnable->graph, compiled_.runnable->schedule.order);
@@ -170,6 +170,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const T
                         .inter_op = parts_.options.inter_op,
                         .device_timeout_s = parts_.options.device_timeout_s,
                         .order = parts_.options.order,
+                        .order_seed = parts_.options.order_seed,
                         .keep_costs = parts_.options.keep_costs ||
                                       runnable.schedule.order.size() <= CachedPlan::kBriefNodes};
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildPlan(input));

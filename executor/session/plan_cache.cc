@@ -21,9 +21,30 @@ bool IsBrief(const Plan& plan) {
   return std::accumulate(plan.step_costs_us.begin(), plan.step_costs_us.end(), 0.0) < kBriefUs;
 }
 
+template <typename T>
+int64_t TableBytes(const std::vector<T>& table) {
+  return static_cast<int64_t>(table.size() * sizeof(T));
+}
+
+int64_t OwnBytes(const Tensor& t) {
+  return t.initialized() && t.buffer()->unique() ? static_cast<int64_t>(t.bytes()) : 0;
+}
+
 constexpr auto kUsedBefore = [](const auto& a, const auto& b) { return a->used < b->used; };
 
 }  // namespace
+
+int64_t HeldBytes(const Plan& plan) {
+  int64_t bytes = TableBytes(plan.steps) + TableBytes(plan.tasks) + TableBytes(plan.args) +
+                  TableBytes(plan.args_end) + TableBytes(plan.storages) +
+                  TableBytes(plan.step_costs_us) + TableBytes(plan.places);
+  for (const Tensor& t : plan.resources.constants) bytes += OwnBytes(t);
+  for (const auto& t : plan.resources.own_constants) bytes += OwnBytes(*t);
+  for (const auto& outputs : plan.resources.folded) {
+    for (const Tensor& t : *outputs) bytes += OwnBytes(t);
+  }
+  return bytes;
+}
 
 bool CachedPlan::Serves(absl::Span<const Tensor> feeds) const {
   return std::equal(shapes.begin(), shapes.end(), feeds.begin(), feeds.end(),
@@ -52,15 +73,20 @@ std::shared_ptr<CachedPlan> PlanCache::Add(absl::Span<const Tensor> feeds,
   auto entry = std::make_shared<CachedPlan>();
   for (const Tensor& t : feeds) entry->shapes.push_back(t.shape());
   entry->is_brief = IsBrief(*plan);
+  entry->bytes = HeldBytes(*plan);
   entry->plan = std::move(plan);
   entry->used = clock_.fetch_add(1);
   absl::MutexLock lock(&mutex_);
-  *dropped = entries_.size() >= max_plans_;
-  if (*dropped) {
+  *dropped = false;
+  while (!entries_.empty() &&
+         (entries_.size() >= max_plans_ || entry->bytes > max_bytes_ - bytes_)) {
     const auto oldest = std::min_element(entries_.begin(), entries_.end(), kUsedBefore);
     (*oldest)->is_dropped.store(true);
+    bytes_ -= (*oldest)->bytes;
     entries_.erase(oldest);
+    *dropped = true;
   }
+  bytes_ += entry->bytes;
   entries_.push_back(entry);
   return entry;
 }
@@ -69,6 +95,7 @@ void PlanCache::Clear() {
   absl::MutexLock lock(&mutex_);
   for (const auto& entry : entries_) entry->is_dropped.store(true);
   entries_.clear();
+  bytes_ = 0;
 }
 
 std::shared_ptr<const Plan> PlanCache::last() const {

@@ -24,6 +24,7 @@ struct CachedPlan {
   FramePool frames;
   // The time of the last use, in ticks of the cache's clock. Uses in a row may count as one.
   std::atomic<int64_t> used{0};
+  int64_t bytes = 0;  // HeldBytes(*plan)
   // Whether a run takes some microseconds at most, by the estimated times, on one thread, and its
   // frame has little memory. Known of plans that have step_costs_us.
   bool is_brief = false;
@@ -34,19 +35,27 @@ struct CachedPlan {
   bool Serves(absl::Span<const Tensor> feeds) const;
 };
 
+// The bytes that go when the plan goes: its tables, and the constants that no other plan and no
+// session shares. Neither states of kernels count nor the memory of frames, which sessions share
+// but for small arenas.
+int64_t HeldBytes(const Plan& plan);
+
 // Shares the ownership of plans: a dropped plan lives while a run or a caller holds it.
 // Thread-safe.
 class PlanCache {
  public:
-  // Holds at most `max_plans` plans; a number below 1 counts as 1.
-  explicit PlanCache(int max_plans) : max_plans_(static_cast<size_t>(std::max(max_plans, 1))) {}
+  // Holds at most `max_plans` plans, where a number below 1 counts as 1, that hold at most
+  // `max_bytes` together (HeldBytes). One plan may be larger than that.
+  PlanCache(int max_plans, int64_t max_bytes)
+      : max_plans_(static_cast<size_t>(std::max(max_plans, 1))), max_bytes_(max_bytes) {}
 
   // The plan for feeds of these shapes; null if there is none. Counts as a use of the plan. Types
   // are not compared, since the graph fixes them.
   std::shared_ptr<CachedPlan> Find(absl::Span<const Tensor> feeds);
   // Adds a plan for feeds of these shapes, for which the cache must have none, and returns the
-  // entry. Counts as a use. A full cache first drops the plan that was least recently used.
-  // Sets `*dropped`, which must not be null, to whether it did.
+  // entry. Counts as a use. While there are too many plans, or they hold too many bytes, drops
+  // the one of the others that was least recently used. Sets `*dropped`, which must not be null, to
+  // whether it dropped one.
   std::shared_ptr<CachedPlan> Add(absl::Span<const Tensor> feeds, std::shared_ptr<const Plan> plan,
                                   bool* dropped);
   // Counts as a use of a plan that Find or Add has returned.
@@ -62,9 +71,11 @@ class PlanCache {
 
  private:
   const size_t max_plans_;
+  const int64_t max_bytes_;
   std::atomic<int64_t> clock_{0};
   mutable absl::Mutex mutex_;
   std::vector<std::shared_ptr<CachedPlan>> entries_ ABSL_GUARDED_BY(mutex_);
+  int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of all entries
 };
 
 }  // namespace tenon

@@ -77,7 +77,7 @@ std::string CopiesText(const std::vector<EdgeCopy>& copies) {
 }
 
 struct ExplainFlags : RequestFlags {
-  std::string schedule;  // "auto" or "file"; empty: the plan is not drawn
+  std::string schedule;  // a word for NodeOrderOf; empty: the plan is not drawn
 
   void Declare(Declarer& d);
 };
@@ -89,9 +89,9 @@ void ExplainFlags::Declare(Declarer& d) {
   DeclareFileIo(d);
   DeclareCompiling(d);
   d.Group(FlagGroup::kRuns);
-  d.FlagWithValue("--schedule{auto}", schedule, {"auto", "file"},
+  d.FlagWithValue("--schedule{auto}", schedule, {"auto", "speed", "memory", "file"},
                   "the plan of a run with these --input as lanes of threads and streams, by "
-                  "estimated times; =file: that of run --schedule file");
+                  "estimated times; =file: that of run --schedule file, and so on");
   DeclareTimeout(d);
   DeclareLimits(d);
   DeclareOutput(d);
@@ -175,7 +175,7 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
   ExplainFlags flags = given;
   const bool draws = !flags.schedule.empty();
   flags.keep_costs = draws;
-  if (flags.schedule == "file") flags.order = NodeOrder::kFile;
+  if (draws) flags.node_order = flags.schedule;
   TENON_ASSIGN_OR_RETURN(Workbench bench, OpenWorkbench(flags));
   TENON_ASSIGN_OR_RETURN(const RunRequest request, RequestOf(bench, flags));
   // Variables that a run takes as constants are constants here too.

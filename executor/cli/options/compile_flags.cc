@@ -1,5 +1,8 @@
 #include "executor/cli/options/compile_flags.h"
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "graph/io/io.h"
 
 namespace tenon::cli {
@@ -9,7 +12,25 @@ std::string RefuseTarget(const std::string& name) {
   return std::string(Target::Parse(name).status().message());
 }
 
+std::string RefuseSchedule(const std::string& text) {
+  if (NodeOrderOf(text).has_value()) return "";
+  return absl::StrCat(text,
+                      " is none of auto, speed, memory, file and seed:N (N from 0 to 2^64 - 1)");
+}
+
 }  // namespace
+
+std::optional<std::pair<NodeOrder, uint64_t>> NodeOrderOf(std::string_view text) {
+  if (text == "auto") return {{NodeOrder::kAuto, 0}};
+  if (text == "speed") return {{NodeOrder::kSpeed, 0}};
+  if (text == "memory") return {{NodeOrder::kMemory, 0}};
+  if (text == "file") return {{NodeOrder::kFile, 0}};
+  uint64_t seed = 0;
+  if (!absl::ConsumePrefix(&text, "seed:") || text.empty() ||
+      text.find_first_not_of("0123456789") != text.npos || !absl::SimpleAtoi(text, &seed))
+    return std::nullopt;
+  return {{NodeOrder::kSeed, seed}};
+}
 
 std::string RefuseExportName(const std::string& path) {
   return std::string(CheckExportName(path).message());
@@ -24,6 +45,9 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
   d.Choice("--soft-placement", {"on", "off"}, "on|off",
            "off: a node that cannot go where the graph, --device or --place says is an error",
            [this](const std::string& v) { soft_placement = v == "on"; });
+  d.Flag("--spread", spread,
+         "branches that do not need each other go to different devices of a type, not all to its "
+         "first");
   d.Choice(
       "--xla", {"off", "fusible", "on", "all"}, "off|fusible|on|all",
       "which nodes are compiled together where a device of --plugin compiles: none; what programs "
@@ -57,11 +81,17 @@ void PlacementFlags::DeclareSchedule(Declarer& d) {
   d.Choice("--numa", {"off", "auto"}, "off|auto",
            "auto: where memory has several nodes, each thread stays in one",
            [this](const std::string& v) { numa = v == "auto" ? Numa::kAuto : Numa::kOff; });
-  d.Choice(
-      "--schedule", {"auto", "file"}, "auto|file",
-      "the order of nodes: auto: work for devices first, then what most waits for; file: as "
-      "they stand in the graph",
-      [this](const std::string& v) { order = v == "file" ? NodeOrder::kFile : NodeOrder::kAuto; });
+  d.Text("--schedule", node_order, "auto|speed|memory|file|seed:N",
+         "the order of nodes: auto: work for devices first, then what most waits for; speed: the "
+         "same, whatever "
+         "memory it takes; memory: what takes the least memory, one node after the other; file: as "
+         "they stand in the "
+         "graph; seed:N: any that is allowed, drawn by N",
+         RefuseSchedule);
+  d.Integer(
+      "--max-plan-bytes", max_plan_bytes, "N",
+      "the most bytes that cached plans may hold; the plan that was used longest ago goes first",
+      0);
 }
 
 void OptimizerFlags::DeclareLevel(Declarer& d) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "executor/cli/options/model_flags.h"
@@ -17,16 +19,23 @@ struct PlacementFlags {
   std::vector<std::string> place;  // REGEX=DEVICE, in the order given
   bool no_fallback = false;        // PlacerOptions::fallback is false
   bool soft_placement = true;
+  bool spread = false;  // PlacerOptions::spread
   ClusterOptions clusters;
   int threads = 0;  // 0: DefaultThreads(); for `check`, one for each case
   InterOp inter_op = InterOp::kOn;
   Pin pin = Pin::kOff;
   Numa numa = Numa::kOff;
-  NodeOrder order = NodeOrder::kAuto;
+  std::string node_order = "auto";  // --schedule; right for NodeOrderOf
+  int64_t max_plan_bytes = INT64_MAX;
 
   void DeclarePlacement(Declarer& d);
-  void DeclareSchedule(Declarer& d);  // --schedule, --pin, --numa: of commands that run
+  void DeclareSchedule(
+      Declarer& d);  // --schedule, --max-plan-bytes, --pin, --numa: of commands that run
 };
+
+// What a value of --schedule says: the order, and the seed of `seed:N`, else 0. nullopt for any
+// other text.
+std::optional<std::pair<NodeOrder, uint64_t>> NodeOrderOf(std::string_view text);
 
 struct OptimizerFlags {
   int opt_level = -1;  // -1: the command's default

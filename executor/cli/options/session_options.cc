@@ -31,6 +31,7 @@ absl::StatusOr<std::pair<std::string, std::string>> ParseRule(const std::string&
 absl::Status PlacerOptionsFrom(const CompileFlags& flags, PlacerOptions& placer) {
   placer.soft_placement = flags.soft_placement;
   placer.fallback = !flags.no_fallback;
+  placer.spread = flags.spread;
   placer.default_device = flags.device;
   if (!flags.device.empty()) {
     const absl::Status valid = ParseDeviceFlag(flags.device).status();
@@ -104,7 +105,9 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   session.inter_op = flags.inter_op;
   session.pin = flags.pin;
   session.numa = flags.numa;
-  session.order = flags.order;
+  std::tie(session.order, session.order_seed) =
+      NodeOrderOf(flags.node_order).value_or(std::pair(NodeOrder::kAuto, uint64_t{0}));
+  session.max_plan_bytes = flags.max_plan_bytes;
   session.keep_costs = flags.keep_costs;
   session.opt_level = flags.opt_level >= 0 ? flags.opt_level : flags.defaults.opt_level;
   TENON_ASSIGN_OR_RETURN(session.pipeline.passes, PassSpecsFrom(flags));

@@ -35,7 +35,7 @@ void BeginCallsEarly(const Graph& graph, absl::Span<const NodeId> calls,
   std::vector<NodeId>& order = schedule.order;
   if (calls.empty()) return;
   if (std::ranges::any_of(order, [&](NodeId n) { return KeepsOrder(graph, n); })) return;
-  NotePlaces(graph, schedule);
+  if (schedule.places.empty()) NotePlaces(graph, schedule);
   const std::vector<int32_t> depth = FindDepths(graph, calls, fed_only, order);
   std::ranges::stable_sort(order, {}, [&](NodeId n) { return depth[n]; });
 }

@@ -15,8 +15,8 @@ namespace tenon {
 // producers still run before their consumers.
 //
 // Nodes with effects (HasEffects in effects.h) keep their order among themselves. For that their
-// key is at least the key of the node with effects before them. Schedule::places gets each node's
-// position before the sort.
+// key is at least the key of the node with effects before them. Unless Schedule::places is set
+// already, it gets each node's position before the sort.
 //
 // `calls`: the nodes with asynchronous kernels. `fed_only`: as for MakeSchedule. Changes nothing if
 // there are no calls, or if schedule.order has control flow or a node with a reference as an

@@ -9,6 +9,7 @@
 #include <queue>
 
 #include "executor/plan/base/effects.h"
+#include "executor/plan/base/order_arcs.h"
 
 namespace tenon {
 namespace {
@@ -16,23 +17,29 @@ namespace {
 class DeviceOrder {
  public:
   DeviceOrder(const Graph& graph, absl::Span<Device* const> devices, const Device* host,
-              const std::vector<bool>& fed_only, const std::vector<NodeId>& order)
-      : graph_(graph), devices_(devices), host_(host), fed_only_(fed_only), order_(order) {}
+              const std::vector<bool>& fed_only, const std::vector<NodeId>& order, int most_ahead)
+      : graph_(graph),
+        devices_(devices),
+        host_(host),
+        fed_only_(fed_only),
+        order_(order),
+        most_ahead_(most_ahead),
+        arcs_(graph, order, fed_only) {}
 
   std::vector<NodeId> Run() {
-    FindArcs();
+    FindResults();
     FindKinds();
     std::vector<NodeId> sorted;
     sorted.reserve(order_.size());
     for (int32_t p = 0; p < size(); ++p) {
-      if (waits_[p] == 0) ready_[kind_[p]].push(p);
+      if (arcs_.waits[p] == 0) ready_[kind_[p]].push(p);
     }
     while (sorted.size() < order_.size()) {
       const int32_t p = Next();
       sorted.push_back(order_[p]);
       if (is_result_[p]) ++ahead_;
-      for (const int32_t follower : after_[p]) {
-        if (--waits_[follower] == 0) ready_[kind_[follower]].push(follower);
+      for (const int32_t follower : arcs_.after[p]) {
+        if (--arcs_.waits[follower] == 0) ready_[kind_[follower]].push(follower);
       }
       for (const int32_t result : results_[p]) {
         if (is_result_[result]) --ahead_;
@@ -47,47 +54,33 @@ class DeviceOrder {
   int32_t size() const { return static_cast<int32_t>(order_.size()); }
   bool OnDevice(NodeId n) const { return devices_[n] != host_; }
 
-  // All by position in the order so far.
-  void FindArcs() {
-    std::vector<int32_t> position(graph_.num_node_ids(), -1);
-    for (int32_t p = 0; p < size(); ++p) position[order_[p]] = p;
-    after_.resize(order_.size());
+  // By position in the order so far.
+  void FindResults() {
     results_.resize(order_.size());
-    waits_.assign(order_.size(), 0);
     is_result_.assign(order_.size(), false);
-    int32_t last_effect = -1;
     for (int32_t p = 0; p < size(); ++p) {
       const NodeId n = order_[p];
-      if (fed_only_[n]) continue;
-      for (const Output& from : graph_.inputs(n)) {
-        if (from.node == kNoNode || position[from.node] < 0) continue;
-        const int32_t before = position[from.node];
-        Add(before, p);
-        if (from.is_control() || OnDevice(n) || !OnDevice(from.node)) continue;
+      if (fed_only_[n] || OnDevice(n)) continue;
+      for (const Output& from : graph_.data_inputs(n)) {
+        const int32_t before = arcs_.position[from.node];
+        if (before < 0 || !OnDevice(from.node)) continue;
         is_result_[before] = true;
         results_[p].push_back(before);
       }
-      if (!HasEffects(graph_, n)) continue;
-      if (last_effect >= 0) Add(last_effect, p);
-      last_effect = p;
     }
-  }
-  void Add(int32_t before, int32_t p) {
-    after_[before].push_back(p);
-    ++waits_[p];
   }
 
   void FindKinds() {
     kind_.assign(order_.size(), kHost);
     for (int32_t p = size(); p-- > 0;) {
       const bool feeds =
-          std::ranges::any_of(after_[p], [&](int32_t f) { return kind_[f] != kHost; });
+          std::ranges::any_of(arcs_.after[p], [&](int32_t f) { return kind_[f] != kHost; });
       kind_[p] = OnDevice(order_[p]) ? kDevice : feeds ? kFeedsDevice : kHost;
     }
   }
 
   int32_t Next() {
-    const bool host_first = ahead_ >= kMostAhead && !ready_[kHost].empty();
+    const bool host_first = ahead_ >= most_ahead_ && !ready_[kHost].empty();
     for (const Kind kind : {host_first ? kHost : kDevice, kDevice, kFeedsDevice, kHost}) {
       Queue& queue = ready_[kind];
       if (queue.empty()) continue;
@@ -105,9 +98,9 @@ class DeviceOrder {
   const Device* const host_;
   const std::vector<bool>& fed_only_;
   const std::vector<NodeId>& order_;
-  std::vector<std::vector<int32_t>> after_;
+  const int most_ahead_;
+  OrderArcs arcs_;
   std::vector<std::vector<int32_t>> results_;  // of devices that a node on the host reads
-  std::vector<int32_t> waits_;
   std::vector<bool> is_result_;  // a node on the host reads it, and none has run so far
   std::vector<Kind> kind_;
   std::array<Queue, 3> ready_;
@@ -117,14 +110,14 @@ class DeviceOrder {
 }  // namespace
 
 void QueueDevicesFirst(const Graph& graph, absl::Span<Device* const> devices, const Device* host,
-                       const std::vector<bool>& fed_only, Schedule& schedule) {
+                       const std::vector<bool>& fed_only, int most_ahead, Schedule& schedule) {
   std::vector<NodeId>& order = schedule.order;
   const auto on_device = [&](NodeId n) { return devices[n] != host; };
   const auto keeps_order = [&](NodeId n) { return KeepsOrder(graph, n); };
   if (!schedule.places.empty() || !std::ranges::any_of(order, on_device) ||
       std::ranges::any_of(order, keeps_order))
     return;
-  std::vector<NodeId> sorted = DeviceOrder(graph, devices, host, fed_only, order).Run();
+  std::vector<NodeId> sorted = DeviceOrder(graph, devices, host, fed_only, order, most_ahead).Run();
   if (sorted == order) return;
   NotePlaces(graph, schedule);
   order = std::move(sorted);

@@ -10,12 +10,12 @@
 
 namespace tenon {
 
-// How many results of devices may wait for their readers on the host (QueueDevicesFirst).
+// The `most_ahead` of NodeOrder::kAuto.
 inline constexpr int kMostAhead = 8;
 
 // Sorts schedule.order so that the host queues work for devices before it does work of its own. Of
 // the nodes that may come next, those on devices go first, then those on the host that a node on a
-// device needs, then the others; of one kind the first in the order so far. While kMostAhead
+// device needs, then the others; of one kind the first in the order so far. While `most_ahead`
 // results of devices or more wait for readers on the host, the third kind goes first, so that not
 // all results must be kept at once: nodes on the host that no device needs, whether they read these
 // results or not. Nodes with effects keep their order among themselves, as in BeginCallsEarly. If
@@ -26,6 +26,6 @@ inline constexpr int kMostAhead = 8;
 // has control flow or a node with a reference as an output, or if schedule.places is not empty.
 // Takes O(n log n).
 void QueueDevicesFirst(const Graph& graph, absl::Span<Device* const> devices, const Device* host,
-                       const std::vector<bool>& fed_only, Schedule& schedule);
+                       const std::vector<bool>& fed_only, int most_ahead, Schedule& schedule);
 
 }  // namespace tenon

@@ -41,6 +41,7 @@ struct PlanInput {
   InterOp inter_op;
   double device_timeout_s;  // seconds that the host waits for a copy of a constant to a device
   NodeOrder order = NodeOrder::kAuto;  // of tasks; that of nodes is `schedule`
+  uint64_t order_seed = 0;             // of NodeOrder::kSeed
   bool keep_costs = false;  // the plan tells what its steps are expected to take, for reports
 };
 

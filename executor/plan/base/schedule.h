@@ -34,8 +34,8 @@ struct Schedule {
   // By node id: the innermost loop of the node; -1: none. Enter and Exit nodes belong to the loop
   // that they enter or leave. Empty without loops.
   std::vector<int32_t> loop_of;
-  // By node id: the node's position in the order that MakeSchedule made, if BeginCallsEarly
-  // or QueueDevicesFirst has sorted `order` (call_order.h, device_order.h). Else empty.
+  // By node id: the node's position in the order that MakeSchedule made, if `order` was sorted
+  // since (call_order.h, device_order.h, free_order.h). Else empty.
   std::vector<uint32_t> places;
 };
 

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "absl/types/span.h"
 #include "executor/plan/base/effects.h"
+#include "executor/plan/base/free_order.h"
 #include "executor/plan/tasks/step_cost.h"
 #include "graph/op_defs/op_facts.h"
 #include "plugin/cpu/base/workers.h"
@@ -17,8 +19,8 @@
 namespace tenon {
 namespace {
 
-constexpr double kGrainUs = 3;         // less work is not worth a hand-over to another thread
-constexpr double kHandOverUs = 0.3;    // what a task costs beside its steps
+constexpr double kGrainUs = 3;       // less work is not worth a hand-over to another thread
+constexpr double kHandOverUs = 0.3;  // what a task costs beside its steps
 // A shorter run stays in one thread: an update of a small network, 15 us in one thread, takes 16 to
 // 28 in two.
 constexpr double kWorthUs = 25;
@@ -307,11 +309,32 @@ void FindFollowing(TaskGraph& graph) {
   }
 }
 
+// Numbers of tasks in an order in which producers stand first.
+std::vector<int32_t> OrderOfTasks(const PlanInput& input, const std::vector<Unit>& tasks,
+                                  const std::vector<double>& paths) {
+  if (input.order == NodeOrder::kSeed) {
+    std::vector<std::vector<int32_t>> after(tasks.size());
+    std::vector<int32_t> waits;
+    for (size_t t = 0; t < tasks.size(); ++t) {
+      waits.push_back(static_cast<int32_t>(tasks[t].after.size()));
+      for (const int32_t before : tasks[t].after) after[before].push_back(static_cast<int32_t>(t));
+    }
+    return DrawOrder(after, std::move(waits), input.order_seed);
+  }
+  // The order of first units is one.
+  std::vector<int32_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), 0);
+  // A path is longer than those of the tasks behind it, so falling paths are one, too.
+  if (input.order != NodeOrder::kFile)
+    std::ranges::stable_sort(order, [&](int32_t a, int32_t b) { return paths[a] > paths[b]; });
+  return order;
+}
+
 }  // namespace
 
 bool AllowsTasks(const PlanInput& input, const StepGraph& graph) {
-  return input.inter_op != InterOp::kOff && input.workers.threads() > 1 && graph.num_calls == 0 &&
-         graph.num_steps() > 1;
+  return input.inter_op != InterOp::kOff && input.order != NodeOrder::kMemory &&
+         input.workers.threads() > 1 && graph.num_calls == 0 && graph.num_steps() > 1;
 }
 
 TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSchedule& schedule,
@@ -328,12 +351,8 @@ TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSc
   if (maker.size() > kMaxTasks || (!always && !IsWorthIt(tasks, paths, input.workers.threads())))
     return result;
 
-  // A path is longer than those of the tasks behind it, so that falling paths are an order in which
-  // producers stand first. So is the order of first units.
-  std::vector<int32_t> order(tasks.size()), number(tasks.size());
-  for (size_t t = 0; t < order.size(); ++t) order[t] = static_cast<int32_t>(t);
-  if (input.order == NodeOrder::kAuto)
-    std::ranges::stable_sort(order, [&](int32_t a, int32_t b) { return paths[a] > paths[b]; });
+  const std::vector<int32_t> order = OrderOfTasks(input, tasks, paths);
+  std::vector<int32_t> number(tasks.size());
   for (size_t i = 0; i < order.size(); ++i) number[order[i]] = static_cast<int32_t>(i);
   result.tasks.resize(tasks.size());
   for (size_t t = 0; t < tasks.size(); ++t) {

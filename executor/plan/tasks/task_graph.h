@@ -24,8 +24,8 @@ struct TaskGraph {
   // Whether every entry of task a has run before any entry of task b begins.
   bool Precedes(int32_t a, int32_t b) const { return (after[a][b / 64] >> (b % 64) & 1) != 0; }
 
-  // By falling path_us, or with NodeOrder::kFile by their first entries: a task stands before its
-  // followers.
+  // By falling path_us, with NodeOrder::kFile by their first entries, with NodeOrder::kSeed as
+  // drawn: a task stands before its followers.
   std::vector<PlannedTask> tasks;
   std::vector<int32_t> task_of;              // by step, those of branches and loops included
   std::vector<std::vector<uint64_t>> after;  // by task: a bit for each task that it precedes
@@ -44,10 +44,10 @@ bool AllowsTasks(const PlanInput& input, const StepGraph& graph);
 //
 // `place_of`: by storage, the storage that represents all storages of its place in memory.
 //
-// Empty without AllowsTasks (the input forbids tasks or has one thread, or the graph has one step
-// or begins asynchronous calls); if tasks would not make the run clearly shorter, by the estimated
-// times, except with InterOp::kAlways; or if there would be more than some thousands of tasks or
-// too many edges between nodes.
+// Empty without AllowsTasks (the input forbids tasks, has NodeOrder::kMemory or one thread, or the
+// graph has one step or begins asynchronous calls); if tasks would not make the run clearly
+// shorter, by the estimated times, except with InterOp::kAlways; or if there would be more than
+// some thousands of tasks or too many edges between nodes.
 TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSchedule& schedule,
                     absl::Span<const int32_t> place_of);
 

@@ -188,6 +188,51 @@ TEST_F(PlacerTest, FollowsTensorFlowsRules) {
   }
 }
 
+// A chain of so many Relus of x, named PREFIX1, PREFIX2 and so on.
+std::string Chain(std::string prefix, int length, std::string_view device = "") {
+  std::string text;
+  for (int i = 1; i <= length; ++i)
+    text += N(absl::StrCat(prefix, i), "Relu", i == 1 ? "x" : absl::StrCat(prefix, i - 1), device);
+  return text;
+}
+
+TEST_F(PlacerTest, SpreadsBranchesOverTheDevicesOfAType) {
+  const std::string two = X() + Chain("a", 4) + Chain("b", 4);
+  EXPECT_EQ(Where(PlaceText(two), "b4"), "PLACER:0 PRIORITY") << "only where it is asked for";
+  options_.spread = true;
+  const auto placement = PlaceText(two);
+  for (const char* node : {"a1", "a4"}) EXPECT_EQ(Where(placement, node), "PLACER:0 PRIORITY");
+  for (const char* node : {"b1", "b4"}) EXPECT_EQ(Where(placement, node), "PLACER:1 SPREAD");
+  EXPECT_EQ(Rejected(placement, "b1"), "CPU:0=SPREAD PLACER:0=SPREAD");
+
+  const Row rows[] = {
+      {"one chain stays together", X() + Chain("a", 9), true, "a9", "PLACER:0 PRIORITY"},
+      {"an ordinal is kept", X() + Chain("a", 4, "/device:PLACER:1"), true, "a1",
+       "PLACER:1 PINNED"},
+      {"a type is no ordinal", X() + Chain("a", 4) + Chain("b", 4, "/device:PLACER:*"), true, "b4",
+       "PLACER:1 SPREAD"},
+      {"a group stays", X() + Chain("a", 4) + N("c", "Relu", "x") + N("d", "Relu", "x", "", "c"),
+       true, "d", "PLACER:0 COLOCATION"},
+      {"short branches of a node are not worth a copy",
+       X() + Chain("a", 1) + N("b", "Relu", "a1") + N("c", "Relu", "a1"), true, "c",
+       "PLACER:0 PRIORITY"},
+      {"what the host computes stays", X() + Chain("a", 4) + N("t", "Tanh", "x"), true, "t",
+       "CPU:0 PRIORITY"},
+  };
+  for (const Row& row : rows)
+    EXPECT_THAT(Where(PlaceText(row.graph), row.node), HasSubstr(row.want)) << row.about;
+}
+
+// Whoever asks again, with the names of devices written into the graph, gets the same answer.
+TEST_F(PlacerTest, SpreadBranchesStayAfterPasses) {
+  options_.spread = true;
+  const auto first = PlaceText(X() + Chain("a", 4) + Chain("b", 4));
+  ASSERT_TRUE(first.ok()) << first.status();
+  ApplyPlacement(graph_, *first);
+  const auto second = Place(graph_, devices_, KernelRegistry::Global(), options_, *first);
+  for (const char* node : {"a1", "b1", "b4"}) EXPECT_EQ(Where(second, node), Where(first, node));
+}
+
 // Only PLACER has a kernel for PlacerOnly, only the CPU one for Tanh.
 TEST_F(PlacerTest, AGroupWithoutACommonDeviceIsNoneInAnyOrder) {
   const auto member = [](std::string_view name, std::string_view beside) {

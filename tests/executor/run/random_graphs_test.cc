@@ -1,5 +1,5 @@
-// Graphs made at random give the same bits, or the same error, on any number of threads, however
-// their nodes are cut into tasks, and beside other runs.
+// Graphs made at random give the same bits, or the same error, on any number of threads, in any
+// order of nodes, however these are cut into tasks, and beside other runs.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -59,6 +59,7 @@ class RandomGraphs : public ::testing::Test {
     int threads;
     InterOp inter_op;
     bool rough;
+    NodeOrder order;  // kAuto if left out; with kSeed, each session has a seed of its own
   };
 
   // A session of the graph, prepared.
@@ -74,6 +75,8 @@ class RandomGraphs : public ::testing::Test {
     options.pipeline.min_graph_nodes = -1;
     options.seed = 5;
     options.inter_op = form.inter_op;
+    options.order = form.order;
+    options.order_seed = seeds_++;
     options.workers = form.threads == 1   ? one_
                       : form.threads == 2 ? two_
                       : form.threads == 3 ? three_
@@ -138,7 +141,8 @@ class RandomGraphs : public ::testing::Test {
         const std::string wrong = Difference(graph, expected[i], answers[i]);
         EXPECT_EQ(wrong, "") << "run " << i << " with " << form.threads << " threads, inter_op "
                              << static_cast<int>(form.inter_op) << ", rough " << form.rough
-                             << ", level " << opt_level;
+                             << ", order " << static_cast<int>(form.order) << ", seeds up to "
+                             << seeds_ << ", level " << opt_level;
       }
     }
     CheckTogether(graph, expected[0], opt_level, runs);
@@ -162,14 +166,23 @@ class RandomGraphs : public ::testing::Test {
     for (const std::string& of_one : wrong) EXPECT_EQ(of_one, "") << "several at once";
   }
 
-  static constexpr Form kForms[] = {{2, InterOp::kOn, false},     {3, InterOp::kOn, false},
-                                    {5, InterOp::kOn, true},      {2, InterOp::kAlways, true},
-                                    {3, InterOp::kAlways, false}, {3, InterOp::kAlways, true},
-                                    {5, InterOp::kAlways, true}};
+  static constexpr Form kForms[] = {{2, InterOp::kOn, false},
+                                    {3, InterOp::kOn, false},
+                                    {5, InterOp::kOn, true},
+                                    {2, InterOp::kAlways, true},
+                                    {3, InterOp::kAlways, false},
+                                    {3, InterOp::kAlways, true},
+                                    {5, InterOp::kAlways, true},
+                                    {1, InterOp::kOff, false, NodeOrder::kSeed},
+                                    {1, InterOp::kOff, false, NodeOrder::kSeed},
+                                    {3, InterOp::kAlways, true, NodeOrder::kSeed},
+                                    {2, InterOp::kOn, false, NodeOrder::kFile},
+                                    {2, InterOp::kOn, false, NodeOrder::kMemory},
+                                    {2, InterOp::kOn, false, NodeOrder::kSpeed}};
 
   std::vector<Device*> devices_;
   RoughWatch::Filled filled_;
-  uint32_t seeds_ = 0;  // of watches
+  uint32_t seeds_ = 0;  // of watches and of orders
   const std::shared_ptr<Workers> one_ = std::make_shared<Workers>(1);
   const std::shared_ptr<Workers> two_ = std::make_shared<Workers>(2);
   const std::shared_ptr<Workers> three_ = std::make_shared<Workers>(3);

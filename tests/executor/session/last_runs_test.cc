@@ -1,6 +1,7 @@
 #include "executor/session/last_runs.h"
 
 #include <atomic>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -29,7 +30,7 @@ class LastRunsTest : public ::testing::Test {
     return cache_.Add(Feed(n), std::make_shared<const Plan>(), &dropped_);
   }
 
-  PlanCache cache_{1};
+  PlanCache cache_{1, std::numeric_limits<int64_t>::max()};
   bool dropped_ = false;
   LastRuns last_;
 };
