@@ -55,6 +55,12 @@ std::vector<BufferSpec> InputSpecsOf(const Prepare& p) {
   return inputs;
 }
 
+// Whether the same may succeed another time.
+bool MayPass(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status) ||
+         absl::IsDeadlineExceeded(status);
+}
+
 // A view of memory that the caller keeps.
 Tensor ViewOfMemory(const BufferSpec& spec, void* data) {
   return Tensor(spec.type, spec.shape,
@@ -109,7 +115,10 @@ RunnableCluster::Program RunnableCluster::ProgramFor(const tenon::Prepare& p) {
                                                  " sets of shapes, which ran ", runs_.load(),
                                                  " times in all"));
   }
-  return programs_.emplace(signature, MakeProgram(p)).first->second;
+  Program program = MakeProgram(p);
+  // The next run with these shapes may have the memory or the device that this one lacked.
+  if (!MayPass(program.status())) programs_.emplace(signature, program);
+  return program;
 }
 
 RunnableCluster::Program RunnableCluster::MakeProgram(const tenon::Prepare& p) {

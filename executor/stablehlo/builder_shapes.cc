@@ -20,7 +20,8 @@ Value Builder::Broadcast(const Value& x, const Shape& shape, IntSpan dims) {
   bool fits = dims.size() == static_cast<size_t>(x.rank());
   for (size_t i = 0; fits && i < dims.size(); ++i) {
     const int64_t size = x.shape.dim(static_cast<int>(i));
-    fits = dims[i] < shape.rank() && (size == 1 || size == shape.dim(static_cast<int>(dims[i])));
+    fits = dims[i] >= 0 && dims[i] < shape.rank() &&
+           (size == 1 || size == shape.dim(static_cast<int>(dims[i])));
   }
   Check(fits, "broadcast_in_dim");
   Value v = Begin(x.dtype, shape);

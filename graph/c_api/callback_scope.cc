@@ -41,7 +41,11 @@ constexpr std::string_view kFaultKey = "tenon/plugin_fault";
 ThreadCalls* TakeThreadCalls() {
   for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
     bool taken = false;
-    if (calls->taken.compare_exchange_strong(taken, true)) return calls;
+    if (!calls->taken.compare_exchange_strong(taken, true)) continue;
+    // The plug-in of the other thread's last call may be gone, and its path with it.
+    calls->last_plugin = "";
+    calls->last_callback = "";
+    return calls;
   }
   auto* calls = new ThreadCalls;
   calls->next = all_threads.load();

@@ -109,6 +109,12 @@ AttrKind ListFieldKind(uint32_t number) {
   return number >= kFieldS && number <= kFieldTensor ? KindOfField(number) : AttrKind::kNone;
 }
 
+// Whether a field of a list is packed and has no elements: it does not tell the kind of the list.
+bool IsEmptyPack(const WireField& f) {
+  return f.type == WireType::kBytes && f.bytes.empty() && f.number >= kFieldI &&
+         f.number <= kFieldType;
+}
+
 // Calls `each` with every element of list field `number`, packed or not. Elements of another kind
 // are an error.
 template <typename Each>
@@ -123,6 +129,7 @@ absl::Status ForEachElement(const AttrValue& v, uint32_t number, Each each) {
   while (reader.Next(&f)) {
     const AttrKind kind = ListFieldKind(f.number);
     if (kind == AttrKind::kNone) continue;
+    if (IsEmptyPack(f)) continue;
     if (f.number != number) {
       return absl::InvalidArgumentError(
           absl::StrCat("has a value of type 'list(", AttrKindName(kind), ")' where 'list(",
@@ -186,10 +193,8 @@ AttrKind AttrValue::list_kind() const {
   WireReader reader(list.bytes);
   WireField f;
   while (reader.Next(&f)) {
-    // A packed field without elements does not tell the kind of the list.
-    const bool packed_empty = f.type == WireType::kBytes && f.bytes.empty() &&
-                              f.number >= kFieldI && f.number <= kFieldType;
-    if (ListFieldKind(f.number) != AttrKind::kNone && !packed_empty) return ListFieldKind(f.number);
+    if (ListFieldKind(f.number) != AttrKind::kNone && !IsEmptyPack(f))
+      return ListFieldKind(f.number);
   }
   return AttrKind::kNone;
 }

@@ -469,7 +469,8 @@ int TF_OperationGetAttrNameLength(TF_Operation* oper, int i) try {
   const std::vector<std::string_view> names = tenon::api::AttrNames(*oper);
   return static_cast<size_t>(i) < names.size() ? static_cast<int>(names[i].size()) : -1;
 } catch (...) {
-  return tenon::WithoutMemory();
+  tenon::WithoutMemory();
+  return -1;
 }
 
 void TF_OperationGetAttrName(TF_Operation* oper, int i, char* output, TF_Status* status) try {

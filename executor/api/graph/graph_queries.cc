@@ -150,7 +150,8 @@ int TF_GraphGetTensorNumDims(TF_Graph* graph, TF_Output output, TF_Status* statu
   StatusToC(shape.status(), status);
   return shape.ok() ? shape->rank() : -1;
 } catch (...) {
-  return tenon::WithoutMemory(status);
+  tenon::WithoutMemory(status);
+  return -1;
 }
 
 void TF_GraphGetTensorShape(TF_Graph* graph, TF_Output output, int64_t* dims, int num_dims,

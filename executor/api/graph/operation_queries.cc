@@ -103,7 +103,8 @@ int TF_OperationOutputListLength(TF_Operation* oper, const char* arg_name, TF_St
   if (!AllGiven({{"oper", oper}, {"arg_name", arg_name}}, status)) return -1;
   return tenon::api::ListLength(*oper, arg_name, /*of_input=*/false, status);
 } catch (...) {
-  return tenon::WithoutMemory(status);
+  tenon::WithoutMemory(status);
+  return -1;
 }
 
 int TF_OperationNumInputs(TF_Operation* oper) {
@@ -124,7 +125,8 @@ int TF_OperationInputListLength(TF_Operation* oper, const char* arg_name, TF_Sta
   if (!AllGiven({{"oper", oper}, {"arg_name", arg_name}}, status)) return -1;
   return tenon::api::ListLength(*oper, arg_name, /*of_input=*/true, status);
 } catch (...) {
-  return tenon::WithoutMemory(status);
+  tenon::WithoutMemory(status);
+  return -1;
 }
 
 TF_Output TF_OperationInput(TF_Input oper_in) try {

@@ -331,7 +331,8 @@ class Session {
     for (const std::string& plugin : options.plugins) LoadPlugin(plugin, {}, where);
     auto rep = std::make_shared<internal::SessionRep>();
     rep->graph = TF_NewGraph();
-    if (options.timeout > 0) {
+    // A longer time than fits is none.
+    if (options.timeout > 0 && options.timeout < 9e15) {
       // RunOptions { timeout_in_ms = 2 }
       internal::wire::Int(rep->run_options, 2,
                           static_cast<int64_t>(options.timeout * 1000 + 0.999));

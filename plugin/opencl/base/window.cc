@@ -17,8 +17,7 @@ WindowAttrs::WindowAttrs(const Construction& node, const char* op)
     if (list->empty()) continue;
     if (list->size() != 4) Refuse(std::string(op) + ": strides and windows must have 4 numbers");
     const bool over_depth =
-        (*list)[3] != 1 &&
-        (list != &strides_ ? list != &ksize_ : ksize_.empty() || ksize_[3] != strides_[3]);
+        (*list)[3] != 1 && (list == &dilations_ || ksize_.empty() || ksize_[3] != strides_[3]);
     if ((*list)[0] != 1 || over_depth)
       NotImplemented(std::string(op) + " with steps over batch or depth on OPENCL");
     if (*std::min_element(list->begin(), list->end()) < 1)

@@ -155,6 +155,11 @@ const std::string& Tables::OpName(uint64_t number) const {
 
 const std::string& Tables::DialectOf(const Entry& entry) const { return dialects_[entry.dialect]; }
 
+Tables::Depth::Depth(int* depth) : depth_(depth) {
+  if (*depth_ >= kMaxDepth) ByteReader::Fail("types and attributes are nested too deeply");
+  ++*depth_;
+}
+
 const Attribute& Tables::AttributeAt(uint64_t number) {
   const auto known = read_attributes_.find(number);
   if (known != read_attributes_.end()) return known->second;
@@ -162,6 +167,7 @@ const Attribute& Tables::AttributeAt(uint64_t number) {
   Entry& entry = attributes_[number];
   if (entry.busy) ByteReader::Fail("an attribute contains itself");
   entry.busy = true;
+  const Depth depth(&depth_);
   Attribute made;
   if (DialectOf(entry) == "vhlo" && entry.encoded) {
     made = ReadVhloAttribute(ByteReader(entry.bytes));
@@ -178,6 +184,7 @@ const FileType& Tables::TypeAt(uint64_t number) {
   Entry& entry = types_[number];
   if (entry.busy) ByteReader::Fail("a type contains itself");
   entry.busy = true;
+  const Depth depth(&depth_);
   if (DialectOf(entry) != "vhlo" || !entry.encoded)
     NotBuilt("a type of dialect '" + DialectOf(entry) + "'");
   return read_types_[number] = ReadVhloType(ByteReader(entry.bytes));

@@ -47,6 +47,19 @@ class Tables {
     bool encoded = false;  // else it is text
     bool busy = false;     // being read: an entry that contains itself has no end
   };
+  // Counts the entries that are being read within each other. Fails for more than kMaxDepth: each
+  // takes a part of the stack.
+  class Depth {
+   public:
+    explicit Depth(int* depth);
+    ~Depth() { --*depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+   private:
+    static constexpr int kMaxDepth = 200;
+    int* const depth_;
+  };
   void ReadEntries(ByteReader* offsets, uint64_t count, ByteReader* section,
                    std::vector<Entry>* entries) const;
   const std::string& TextAt(uint64_t number) const;
@@ -64,6 +77,7 @@ class Tables {
   std::vector<Entry> attributes_, types_;
   std::map<uint64_t, Attribute> read_attributes_;
   std::map<uint64_t, FileType> read_types_;
+  int depth_ = 0;
 };
 
 }  // namespace pjref

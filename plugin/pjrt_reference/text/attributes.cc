@@ -30,7 +30,7 @@ double FloatOfBits(const std::string& spelled, Element element) {
 Element AttributeParser::ParseElement() {
   if (cursor_.TryEat("complex")) {
     cursor_.Eat("<");
-    const Element part = ParseElement();
+    const Element part = ElementNamed(cursor_.Word("a type"));
     cursor_.Eat(">");
     if (part == Element::kF32) return Element::kC64;
     if (part == Element::kF64) return Element::kC128;

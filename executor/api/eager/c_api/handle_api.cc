@@ -115,7 +115,8 @@ int TFE_TensorHandleNumDims(TFE_TensorHandle* h, TF_Status* status) try {
   if (!Report(Ready(h), status)) return -1;
   return h->custom == nullptr ? h->tensor.shape().rank() : Report(h->custom->NumDims(), -1, status);
 } catch (...) {
-  return tenon::WithoutMemory(status);
+  tenon::WithoutMemory(status);
+  return -1;
 }
 
 int64_t TFE_TensorHandleNumElements(TFE_TensorHandle* h, TF_Status* status) try {
@@ -123,7 +124,8 @@ int64_t TFE_TensorHandleNumElements(TFE_TensorHandle* h, TF_Status* status) try 
   return h->custom == nullptr ? h->tensor.num_elements()
                               : Report<int64_t>(h->custom->NumElements(), -1, status);
 } catch (...) {
-  return tenon::WithoutMemory(status);
+  tenon::WithoutMemory(status);
+  return -1;
 }
 
 int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* status) try {
@@ -136,7 +138,8 @@ int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* statu
             status);
   return -1;
 } catch (...) {
-  return tenon::WithoutMemory(status);
+  tenon::WithoutMemory(status);
+  return -1;
 }
 
 const char* TFE_TensorHandleDeviceName(TFE_TensorHandle* h, TF_Status* status) try {

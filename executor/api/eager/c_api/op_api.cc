@@ -164,7 +164,8 @@ int TFE_OpGetInputLength(TFE_Op* op, const char* input_name, TF_Status* status) 
   return Report(tenon::eager::LengthOf(*op, op->entry->def->inputs, input_name, "Input"), -1,
                 status);
 } catch (...) {
-  return tenon::WithoutMemory(status);
+  tenon::WithoutMemory(status);
+  return -1;
 }
 
 int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name, TF_Status* status) try {
@@ -172,7 +173,8 @@ int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name, TF_Status* status
   return Report(tenon::eager::LengthOf(*op, op->entry->def->outputs, output_name, "Output"), -1,
                 status);
 } catch (...) {
-  return tenon::WithoutMemory(status);
+  tenon::WithoutMemory(status);
+  return -1;
 }
 
 void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals, TF_Status* status) try {

@@ -354,6 +354,7 @@ void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int6
                                                    const int64_t*, int, TF_Status*),
                           TF_Status* tf_status) try {
   ctx = tenon::InCall(ctx, __func__);
+  if (!IsArray("dims", dims, num_dims, tf_status)) return;
   tenon::Report(ctx,
                 tenon::MakeTemporary(ctx, tenon::DataTypeFromC(dtype), dims, num_dims,
                                      tenon::ViewOf(var_name), plugin_allocator),
