@@ -54,7 +54,8 @@ class RunnableCluster {
   ClusterRuns runs() const;
 
   // The kernel's two halves. Prepare compiles unless there is a program for these shapes and these
-  // values of the cluster's constants; a compilation that failed is not tried again for them. It
+  // values of the cluster's constants; a compilation that failed is tried again for
+  // them only if it lacked memory, time or the device. It
   // makes no 11th and no later program while the programs ran less than 50 times each on average.
   // If there is no program, or a run of one fails, ordinary kernels run, and a warning says why,
   // once for each reason; with XlaErrors::kFail it is an error instead. Runs after the one that

@@ -14,7 +14,7 @@ absl::Status ReadFile(const std::filesystem::path& path, OpTexts& texts) {
   std::ifstream file(path);
   OpText* text = nullptr;  // of the op whose lines are read
   for (std::string line; std::getline(file, line);) {
-    if (line.empty()) {
+    if (line.find_first_not_of(' ') == line.npos) {
       text = nullptr;
       continue;
     }

@@ -131,10 +131,11 @@ class Comparer {
   bool Integer(int64_t i) {
     const int64_t got = ElementAsInt(got_, i), want = ElementAsInt(want_, i);
     if (got == want) return true;
-    const double difference = std::fabs(ElementAsDouble(got_, i) - ElementAsDouble(want_, i));
-    const double magnitude = std::fabs(ElementAsDouble(want_, i));
     // Large integers that differ may be equal as doubles.
-    Note(std::max(difference, 1.0), magnitude);
+    const double difference =
+        std::max(std::fabs(ElementAsDouble(got_, i) - ElementAsDouble(want_, i)), 1.0);
+    const double magnitude = std::fabs(ElementAsDouble(want_, i));
+    Note(difference, magnitude);
     if (!tolerance_.integers || got_.dtype() == DataType::kBool) return false;
     return difference <= Bound(magnitude);
   }

@@ -61,10 +61,21 @@ Json& Json::Push(Json value) {
   return *this;
 }
 
+namespace {
+struct TooDeep {};
+}  // namespace
+
 absl::StatusOr<Json> Json::Parse(std::string_view text) {
   Json json;
   try {  // the library's only way to tell where and why
-    json.impl_->value = nlohmann::ordered_json::parse(text);
+    json.impl_->value = nlohmann::ordered_json::parse(
+        text, [](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json&) {
+          if (depth > kMaxDepth) throw TooDeep();
+          return true;
+        });
+  } catch (const TooDeep&) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("arrays and objects are more than ", kMaxDepth, " deep in each other"));
   } catch (const nlohmann::ordered_json::exception& e) {
     // "[json.exception.parse_error.101] parse error at line 2, column 1: syntax error …"
     const std::string_view what = e.what();

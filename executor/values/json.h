@@ -51,9 +51,10 @@ class Json {
   Json& Push(Json value);
 
   // INVALID_ARGUMENT with the reason: for malformed text, where the message also has the position,
-  // and for a number that is too large. Of a key that stands twice the last value counts. Nesting
-  // has no limit here, but At, Find and Dump recur once for each level, and exhaust the stack if
-  // the text has very many.
+  // and for a number that is too large. Of a key that stands twice the last value counts. Also
+  // for arrays and objects more than kMaxDepth deep in each other: copies recur once for each
+  // level.
+  static constexpr int kMaxDepth = 1000;
   static absl::StatusOr<Json> Parse(std::string_view text);
   bool is_array() const;
   bool is_object() const;

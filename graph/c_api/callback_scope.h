@@ -28,8 +28,7 @@ const CallbackInfo* CurrentCallback();
 // and its info with it. For a signal handler on a thread that is not known to be the host's.
 const CallbackInfo* AnyCallback();
 
-// The call into a plug-in that ended last on this thread; empty if none did. Within the first call
-// of a thread it may be the last call of a thread that has ended before. The node is not kept.
+// The call into a plug-in that ended last on this thread; empty if none did. The node is not kept.
 // The path is freed when the plug-in is unloaded. Safe to call from a signal handler.
 CallbackInfo LastCallback();
 

@@ -151,7 +151,8 @@ absl::Status CheckAllowed(const AttrDef& def, std::string_view text) {
 template <typename T>
 absl::Status CheckEachAllowed(const AttrDef& def, const absl::StatusOr<T>& one,
                               const absl::StatusOr<std::vector<T>>& list) {
-  if (!def.is_list) return CheckAllowed(def, *one);
+  if (!def.is_list) return one.ok() ? CheckAllowed(def, *one) : one.status();
+  if (!list.ok()) return list.status();
   for (const T& element : *list) TENON_RETURN_IF_ERROR(CheckAllowed(def, element));
   return absl::OkStatus();
 }

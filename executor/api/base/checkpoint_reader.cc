@@ -114,7 +114,8 @@ int TF_CheckpointReaderGetVariableNumDims(TF_CheckpointReader* reader, const cha
   const absl::StatusOr<tenon::BundleReader::TensorInfo> info = InfoOf(reader, name);
   return info.ok() ? info->shape.rank() : -1;
 } catch (...) {
-  return tenon::WithoutMemory();
+  tenon::WithoutMemory();
+  return -1;
 }
 
 void TF_CheckpointReaderGetVariableShape(TF_CheckpointReader* reader, const char* name,

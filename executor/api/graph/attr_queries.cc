@@ -104,6 +104,7 @@ int64_t TotalSize(const AttrValue& value) {
   if (value.kind() == AttrKind::kShape) return value.AsShape().value_or(PartialShape()).rank();
   if (value.list_kind() == AttrKind::kString) {
     const absl::StatusOr<std::vector<std::string_view>> strings = value.AsStringList();
+    if (!strings.ok()) return -1;  // a list of several kinds
     for (std::string_view s : *strings) total += static_cast<int64_t>(s.size());
     return total;
   }

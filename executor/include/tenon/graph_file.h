@@ -201,10 +201,11 @@ inline void WriteGraphFile(const std::string& bytes, const std::string& path, Wh
     return Check(status, where);
   }
   if (!path.ends_with(".pb")) NeedTenon(TENON_WriteGraph, "A graph file that is not .pb", where);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
-                                                             std::fclose);
-  if (file == nullptr || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
-    Throw(TF_UNKNOWN, "Cannot write " + path, where);
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  bool whole = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  // What is still in the buffer may not fit on the disk.
+  if (file != nullptr && std::fclose(file) != 0) whole = false;
+  if (!whole) Throw(TF_UNKNOWN, "Cannot write " + path, where);
 }
 
 }  // namespace internal

@@ -28,7 +28,7 @@ struct SessionOptions {
   std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does, with its errors
   // Of a SavedModel; empty: "serving_default", else the only one, else none.
   std::string signature = {};
-  double timeout = 0;    // the longest time of a run, in seconds; 0 or less: no limit
+  double timeout = 0;  // the longest time of a run, in seconds; 0 or less, or above 9e15: no limit
   ThreadPool pool = {};  // runs on these threads, whatever `threads` says
 };
 

@@ -480,11 +480,8 @@ class Tensor {
   static void MeasureNested(const List& list, std::vector<int64_t>& dims) {
     dims.push_back(static_cast<int64_t>(list.size()));
     if constexpr (!std::is_same_v<List, std::initializer_list<internal::ListElement<T>>>) {
-      if (list.size() != 0) {
-        MeasureNested<T>(*list.begin(), dims);
-      } else {
-        dims.push_back(0);
-      }
+      // Of an empty list each length within it is 0.
+      MeasureNested<T>(list.size() == 0 ? typename List::value_type() : *list.begin(), dims);
     }
   }
   template <typename T, typename List>

@@ -18,8 +18,8 @@ struct WindowSide {
 class WindowAttrs {
  public:
   // Throws UNIMPLEMENTED for another order of dimensions, for strides, dilations or windows over
-  // the batch, for dilations over channels, and for a stride over channels that is not the window
-  // of a pool. A pool's window over channels with stride 1 is not refused. Throws INVALID_ARGUMENT
+  // the batch, for dilations over channels, and for a stride or window over channels that is
+  // neither 1 nor, of a pool, both the same. Throws INVALID_ARGUMENT
   // for strides or `ksize`, a pool's window, of another length than 4, and for other numbers below
   // 1. `dilations` are cut, or filled up with 1, to 4 numbers. An empty list is
   // not refused: without strides Side must not be called. `op` is for errors and must outlive the

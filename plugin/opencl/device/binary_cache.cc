@@ -86,7 +86,7 @@ std::vector<unsigned char> BinaryCache::Read(const std::string& key) const {
   Header header;
   if (file == nullptr || std::fread(&header, sizeof(header), 1, file.get()) != 1) return {};
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.key_size != key.size() ||
-      header.binary_size != on_disk - sizeof(header) - key.size())
+      header.binary_size > on_disk || sizeof(header) + key.size() + header.binary_size != on_disk)
     return {};
   std::string stored_key(key.size(), '\0');
   std::vector<unsigned char> binary(header.binary_size);

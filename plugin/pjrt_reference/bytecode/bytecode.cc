@@ -190,7 +190,9 @@ class OpReader {
 
   void ReadFunction(ByteReader* reader, uint8_t mask, Op op) {
     auto made = std::make_unique<Function>();
-    Function* const outer = std::exchange(function_, made.get());
+    // The numbers of an outer function's values would be read as those of the inner one.
+    if (function_ != nullptr) ByteReader::Fail("a function stands inside of a function");
+    function_ = made.get();
     made->name = op.Word("sym_name");
     made->place = op.place;
     const Attribute* type = op.Find("function_type");
@@ -201,7 +203,7 @@ class OpReader {
       made->argument_attributes = attributes->items;
     made->argument_attributes.resize(signature.inputs.size());
     if (mask & kRegions) ReadRegions(reader, "vhlo.func_v1", &op);
-    function_ = outer;
+    function_ = nullptr;
     if (op.regions.size() != 1 || op.regions[0].ops.empty() ||
         op.regions[0].argument_types != signature.inputs) {
       ByteReader::Fail("the body of function '" + made->name + "' does not fit its type");

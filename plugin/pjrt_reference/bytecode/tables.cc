@@ -31,6 +31,16 @@ std::string WordOf(uint64_t code, uint64_t value) {
   return words->second[value];
 }
 
+// How many attributes there may be within others. Attributes are copied into those that hold them,
+// so a short file can double them again and again.
+constexpr uint64_t kCopied = 1 << 22, kCopiedForEach = 64;
+
+uint64_t CountOf(const Attribute& attribute) {
+  uint64_t count = 1;
+  for (const Attribute& item : attribute.items) count += CountOf(item);
+  return count;
+}
+
 Element ElementOf(uint64_t code) {
   switch (code) {
     case 0:
@@ -177,6 +187,14 @@ const Attribute& Tables::AttributeAt(uint64_t number) {
   return read_attributes_[number] = std::move(made);
 }
 
+const Attribute& Tables::ToCopy(uint64_t number) {
+  const Attribute& attribute = AttributeAt(number);
+  copied_ += CountOf(attribute);
+  if (copied_ > kCopied + kCopiedForEach * attributes_.size())
+    ByteReader::Fail("attributes hold too many others");
+  return attribute;
+}
+
 const FileType& Tables::TypeAt(uint64_t number) {
   const auto known = read_types_.find(number);
   if (known != read_types_.end()) return known->second;
@@ -196,7 +214,7 @@ Attribute Tables::ReadDictionary(ByteReader* reader) {
   const uint64_t count = reader->Count();
   for (uint64_t i = 0; i < count; ++i) {
     const std::string key = AttributeAt(reader->Number()).text;
-    made.Set(key, AttributeAt(reader->Number()));
+    made.Set(key, ToCopy(reader->Number()));
   }
   return made;
 }
@@ -258,7 +276,7 @@ Attribute Tables::ReadVhloAttribute(ByteReader reader) {
     case 1: {  // array
       made.kind = Attribute::Kind::kArray;
       const uint64_t count = reader.Count();
-      for (uint64_t i = 0; i < count; ++i) made.items.push_back(AttributeAt(reader.Number()));
+      for (uint64_t i = 0; i < count; ++i) made.items.push_back(ToCopy(reader.Number()));
       return made;
     }
     case 2:  // boolean

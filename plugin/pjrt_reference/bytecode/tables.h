@@ -64,6 +64,8 @@ class Tables {
                    std::vector<Entry>* entries) const;
   const std::string& TextAt(uint64_t number) const;
   const std::string& DialectOf(const Entry& entry) const;
+  // AttributeAt, to be copied into another attribute. Fails where a file copies too many.
+  const Attribute& ToCopy(uint64_t number);
   Attribute ReadBuiltinAttribute(ByteReader reader);
   Attribute ReadVhloAttribute(ByteReader reader);
   Attribute ReadTensor(ByteReader* reader);
@@ -77,7 +79,8 @@ class Tables {
   std::vector<Entry> attributes_, types_;
   std::map<uint64_t, Attribute> read_attributes_;
   std::map<uint64_t, FileType> read_types_;
-  int depth_ = 0;
+  int depth_ = 0;        // of entries that are being read within each other
+  uint64_t copied_ = 0;  // attributes that were copied into others, those within them included
 };
 
 }  // namespace pjref
