@@ -237,6 +237,33 @@ TEST(CppOp, DrawsTheSameNumbersAfterTheSameSeed) {
   EXPECT_EQ(draw(), second);
 }
 
+TEST(CppOp, SeedsGoToOpsThatDrawAlone) {
+  const auto sample = [] {
+    const std::vector<Tensor> results = Op("LogUniformCandidateSampler")
+                                            .Input(Tensor::Of<int64_t>({{1, 2}}))
+                                            .Attr("num_true", 2)
+                                            .Attr("num_sampled", 20)
+                                            .Attr("unique", false)
+                                            .Attr("range_max", 1000)
+                                            .Run();
+    return std::vector<int64_t>(results[0].data<int64_t>(), results[0].data<int64_t>() + 20);
+  };
+  SetSeed(1);
+  const std::vector<int64_t> first = sample();
+  EXPECT_NE(first, sample());
+  SetSeed(1);
+  EXPECT_EQ(first, sample());
+  const Tensor one = Tensor::Of<float>({1});
+  EXPECT_EQ(Op("RandomGammaGrad").Input(one).Input(one).RunOne().shape(), Shape({1}));
+}
+
+TEST(CppTensor, AnEmptyListHasAllRanks) {
+  using Rows = std::initializer_list<std::initializer_list<float>>;
+  EXPECT_EQ(Tensor::Of<float>(Rows{}).shape(), Shape({0, 0}));
+  EXPECT_EQ(Tensor::Of<float>(std::initializer_list<Rows>{}).shape(), Shape({0, 0, 0}));
+  EXPECT_EQ(Tensor::Of<float>(std::initializer_list<Rows>{Rows{}}).shape(), Shape({1, 0, 0}));
+}
+
 TEST(CppVariable, KeepsTypeAndShape) {
   Variable v(Tensor::Of<float>({1, 2}), {.name = "v"});
   v.AssignAdd(Tensor::Of<float>({10, 10}));

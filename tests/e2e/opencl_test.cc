@@ -127,6 +127,21 @@ constexpr char kRelu[] =
     "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }\n"
     "node { name: 'y' op: 'Relu' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }\n";
 
+// A window over channels with another step, which no kernel here computes.
+TEST_F(OpenCl, RefusesWindowsOverChannelsThatOverlap) {
+  const std::string graph = TempFile(
+      "pool.pbtxt",
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }\n"
+      "node { name: 'y' op: 'MaxPool' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } "
+      "attr { key: 'ksize' value { list { i: [1, 1, 1, 2] } } } "
+      "attr { key: 'strides' value { list { i: [1, 1, 1, 1] } } } "
+      "attr { key: 'padding' value { s: 'VALID' } } }\n");
+  const Finished run = OnDevice(
+      {"run", graph, "--input", "x=1x1x1x4xf32=1,2,3,4", "--device", "OPENCL:0", "--no-fallback"});
+  EXPECT_NE(run.exit, 0);
+  EXPECT_THAT(run.err, HasSubstr("MaxPool"));
+}
+
 // A file of the cache that is damaged is compiled again, and a folder that cannot be written to
 // costs nothing but time.
 TEST_F(OpenCl, DamagedProgramsAreCompiledAgain) {

@@ -42,6 +42,11 @@ TEST_P(ParseCases, IsRefusedWhereItIsWrong) {
 std::string Body(const std::string& body) {
   return Main("tensor<2xf32>", body, "%a: tensor<2xf32>");
 }
+std::string Repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
 const char* const kEnd = "\n    return %r : tensor<2xf32>";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -77,6 +82,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "2: -:3:6: error: 'stablehlo.broadcast_in_dim' op ", "[0, 1)"},
         Refused{"unknown_dialect", Body(std::string("%r = mhlo.negate %a : tensor<2xf32>") + kEnd),
                 "2: -:3:6: error: ", "Dialect `mhlo'"},
+        Refused{"complex_without_end",
+                Body("%r = stablehlo.constant dense<0> : tensor<" + Repeated("complex<", 100'000)),
+                "2: -:3:", "complex"},
         Refused{"unknown_op",
                 Body(std::string("%r = stablehlo.frobnicate %a : tensor<2xf32>") + kEnd),
                 "12: -:3:6: error: 'stablehlo.frobnicate' op ", "tensor<2xf32>"},

@@ -226,6 +226,10 @@ TEST(Compare, TolerancesAndSteps) {
   EXPECT_FALSE(compare("i32=1000001", "i32=1000000").ok);
   EXPECT_FALSE(compare("i32=1", "i64=1").ok);
   EXPECT_FALSE(compare("2xi32=1", "i32=1").ok);
+  // These two are equal as doubles.
+  EXPECT_FALSE(compare("i64=9007199254740993", "i64=9007199254740992",
+                       {.rtol = 0, .atol = 0, .integers = true})
+                   .ok);
   EXPECT_EQ(compare("f32=1", "f32=1.0000001").max_ulp, 1);
   EXPECT_EQ(compare("f32=1.4e-45", "f32=-1.4e-45").max_ulp, 2);
   EXPECT_TRUE(compare("f32=1", "f32=1.0000001", {.rtol = 0, .atol = 0, .max_ulp = 1}).ok);

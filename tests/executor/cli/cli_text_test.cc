@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "executor/cli/faults/fault_line.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/values/json.h"
 #include "executor/values/text.h"
 #include "grappler_lite/pipeline/pipeline.h"
 
@@ -21,6 +22,14 @@ TEST(WrapText, PartsAtBlanksAndLongWords) {
   EXPECT_THAT(WrapText("", 4), ElementsAre(""));
   EXPECT_THAT(WrapText("  indented_word", 8), ElementsAre("  indent", "ed_word"));
   EXPECT_THAT(WrapText("\xc3\xa4\xc3\xa4\xc3\xa4", 2), ElementsAre("\xc3\xa4\xc3\xa4", "\xc3\xa4"));
+}
+
+TEST(Json, RefusesWhatIsTooDeep) {
+  const std::string deepest = std::string(Json::kMaxDepth, '[') + std::string(Json::kMaxDepth, ']');
+  EXPECT_TRUE(Json::Parse(deepest).ok());
+  EXPECT_EQ(Json::Parse("[" + deepest + "]").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Json::Parse(std::string(1'000'000, '[')).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(WrapText, ColoursEachLine) {

@@ -234,6 +234,17 @@ TEST_F(Attrs, ValueProtos) {
   EXPECT_EQ(wire, testing::BytesOf(buffer.get()));
 }
 
+TEST_F(Attrs, ListsOfSeveralKindsHaveNoSize) {
+  pb::AttrValue mixed;
+  mixed.mutable_list()->add_s("a");
+  mixed.mutable_list()->add_i(1);
+  const std::string wire = mixed.SerializeAsString();
+  TF_SetAttrValueProto(desc(), "_v", wire.data(), wire.size(), s());
+  Done();
+  const TF_AttrMetadata data = TF_OperationGetAttrMetadata(oper(), "_v", s());
+  EXPECT_EQ(-1, data.total_size);
+}
+
 TEST_F(Attrs, EmptyListsHaveTheTypeOfTheOp) {
   TF_Operation* x = Placeholder("x", TF_FLOAT);
   TF_OperationDescription* desc = New("Squeeze", "sq");
@@ -305,6 +316,11 @@ TEST(AttrChecks, EachElementOfAListHasTheType) {
   EXPECT_EQ(check(ints),
             absl::InvalidArgumentError("AttrValue had value with type 'list(string)' when "
                                        "'list(int)' expected\n\t for attr 'v'"));
+  // A packed list of no numbers is an empty list of any type.
+  const std::string no_ints("\x0a\x02\x1a\x00", 4);
+  EXPECT_TRUE(api::CheckAttr(strings, AttrValue(no_ints)).ok());
+  EXPECT_TRUE(AttrValue(no_ints).AsStringList()->empty());
+  EXPECT_TRUE(AttrValue(no_ints).AsFloatList()->empty());
   ints.is_list = false;
   EXPECT_EQ(check(ints), absl::InvalidArgumentError("AttrValue had value with type 'list(string)' "
                                                     "when 'int' expected\n\t for attr 'v'"));
