@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tenon/tenon.h"
@@ -121,6 +122,23 @@ TEST(CppCustomGradient, LimitsWhatWaysBackCopy) {
     EXPECT_EQ(error.code(), TF_RESOURCE_EXHAUSTED);
     EXPECT_NE(error.message().find("have more than 100000 nodes"), std::string::npos);
   }
+}
+
+// After such an error the same question is asked anew.
+TEST(CppGradients, PathsAreLookedForAgainAfterAnError) {
+  Function f([](Tensor x, Tensor y) { return std::make_pair(x * 2.f, y * 3.f); });
+  const TensorSpec scalar(DType::kFloat, {});
+  const auto rep = f.Concrete(scalar, scalar).rep();
+  const auto paths = [&] {
+    return internal::PathsFrom(rep, std::string{'\1', '\0'}, std::string{'\1', '\1'}, {});
+  };
+  {
+    const auto full = std::make_shared<internal::TraceGraph>(nullptr);
+    full->CountCopied(100'000, {});
+    const internal::TraceScope scope(full.get(), nullptr);
+    EXPECT_THROW(paths(), Error);
+  }
+  EXPECT_EQ(paths(), (std::vector<bool>{true, false}));
 }
 
 // It is the program's gradient that is used, not that of the ops; variables get theirs.

@@ -313,6 +313,64 @@ TEST(CppMistake, SymbolAsAnAttributeSaysSo) {
   EXPECT_NE(error.find("mistake_test.cc"), std::string::npos) << error;
 }
 
+// The tensors are looked at before the node is begun: nothing is left of it, not even its name.
+TEST(CppMistake, EmptyTensorAsADependencySaysSo) {
+  Error error{TF_OK, "no error"};
+  std::string name;
+  Function f([&](Tensor x) {
+    error = ErrorOf([&] {
+      const ControlDependencies after({Tensor()});
+      Op("Neg").Input(x).RunOne();
+    });
+    const Tensor y = Op("Neg").Input(x).RunOne();
+    name = y.name();
+    return y;
+  });
+  EXPECT_EQ(f(Tensor(1.f)).item<float>(), -1);
+  EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+  EXPECT_EQ(name, "Neg:0");
+}
+
+TEST(CppMistake, NullForAVariableSaysSo) {
+  Function f([](Variable* v) { return v->Read(); });
+  const Error error = ErrorOf([&] { f(static_cast<Variable*>(nullptr)); });
+  EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+  EXPECT_TRUE(Has(error, "is null")) << error.what();
+  EXPECT_TRUE(error.where().starts_with("mistake_test.cc:")) << error.where();
+}
+
+TEST(CppMistake, NumbersThatDoNotFitAreToldAsTheyAre) {
+  const Error error = ErrorOf([] { Tensor(int64_t{1}) + (uint64_t{1} << 63); });
+  EXPECT_TRUE(Has(error, "The number 9223372036854775808 is not one of type int64"))
+      << error.what();
+}
+
+TEST(CppMistake, MapOfAnotherCountSaysBoth) {
+  const Tensor xs = Tensor::Of<float>({1, 2, 3});
+  const auto map = [](Tensor of) {
+    int calls = 0;
+    return Map([&](Tensor x) { return std::vector<Tensor>(calls++ == 0 ? 2 : 1, x); }, of)[0];
+  };
+  Function traced(map);
+  for (const Error& error : {ErrorOf([&] { map(xs); }), ErrorOf([&] { traced(xs); })}) {
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+    EXPECT_TRUE(Has(error, "Map: the function gives 1 tensors, and gave 2 before")) << error.what();
+  }
+}
+
+TEST(CppMistake, EmptyTensorForACustomGradientSaysSo) {
+  const auto first = CustomGradient([](Tensor x, Tensor) { return x; },
+                                    [](Tensor dy) { return std::tuple(dy, dy); });
+  const Tensor x(2.f);
+  GradientTape tape;
+  tape.Watch(x);
+  const Error error = ErrorOf([&] { first(Tensor(), x); });
+  EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+  const Error second = ErrorOf([&] { first(x, Tensor()); });
+  EXPECT_EQ(second.code(), TF_INVALID_ARGUMENT) << second.what();
+  EXPECT_TRUE(second.where().starts_with("mistake_test.cc:")) << second.where();
+}
+
 TEST(CppMistake, NamesThatNoNodeMayHaveAreRefused) {
   const Tensor x(1.f);
   const auto expect = [&](const char* whose, const std::string& name, const auto& call) {

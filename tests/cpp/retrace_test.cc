@@ -193,6 +193,34 @@ TEST(CppFunction, UsesAGeneralTraceThatItHas) {
   EXPECT_EQ(f.trace_count(), 4);
 }
 
+TEST(CppFunction, TellsHandlesApartByWhatTheyStandFor) {
+  const auto read = [](Tensor handle) {
+    return ops::Shape(Op("ReadVariableOp").Input(handle).Attr("dtype", DType::kFloat).RunOne());
+  };
+  const Variable two(Tensor::Of<float>({1, 2})), three(Tensor::Of<float>({1, 2, 3})),
+      also_three(Tensor::Of<float>({4, 5, 6})), four(Tensor::Of<float>({1, 2, 3, 4}));
+  const auto length = [](const auto& f, const Variable& v) {
+    return f(v.handle()).template ToVector<int32_t>();
+  };
+  Function f(read);
+  EXPECT_EQ(length(f, two), (std::vector<int32_t>{2}));
+  EXPECT_EQ(length(f, three), (std::vector<int32_t>{3}));
+  EXPECT_EQ(length(f, also_three), (std::vector<int32_t>{3}));
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_TRUE(Reports(f, "the type or shape of what tensor 0 is a handle of changed"))
+      << f.TraceReport();
+  // One trace for all handles, where that is asked for.
+  Function relaxed(read, {.reduce_retracing = true});
+  EXPECT_EQ(length(relaxed, two), (std::vector<int32_t>{2}));
+  EXPECT_EQ(length(relaxed, three), (std::vector<int32_t>{3}));
+  EXPECT_EQ(length(relaxed, four), (std::vector<int32_t>{4}));
+  EXPECT_EQ(relaxed.trace_count(), 2);
+  Function fixed(read, {.input_signature = {TensorSpec(DType::kResource, {}, "handle")}});
+  EXPECT_EQ(length(fixed, two), (std::vector<int32_t>{2}));
+  EXPECT_EQ(length(fixed, three), (std::vector<int32_t>{3}));
+  EXPECT_EQ(fixed.trace_count(), 1);
+}
+
 TEST(CppFunction, RelaxesRanks) {
   Function f(
       [](Tensor x) { return ops::Sum(x * 2.f, ops::Range(Tensor(0), ops::Rank(x), Tensor(1))); },

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,6 +137,34 @@ TEST_F(CppSavedModel, TakesAnEmptyFolderAndNamesThatEndInASlash) {
   }
   // A folder that another program left is not touched.
   EXPECT_TRUE(std::filesystem::exists(Path("left.unfinished")));
+}
+
+TEST_F(CppSavedModel, RefusesWhatNoSessionTakes) {
+  const TensorSpec scalar(DType::kFloat, {}, "x");
+  Function twice([](Tensor x) { return x * 2; });
+  try {
+    SaveSavedModel({{"my sig", twice.Concrete(scalar)}}, {}, Path("model"));
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+    EXPECT_NE(error.message().find("\"my sig\" is no name of a signature"), std::string::npos)
+        << error.what();
+  }
+  // A function that uses a symbol of a trace that is over.
+  std::optional<ConcreteFunction> inner;
+  Function outer([&](Tensor x) {
+    Function sum([&](Tensor y) { return x + y; });
+    inner = sum.Concrete(scalar);
+    return x;
+  });
+  outer(Tensor(1.f));
+  try {
+    SaveSavedModel({{"sum", *inner}}, {}, Path("model"));
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TF_FAILED_PRECONDITION) << error.what();
+  }
+  EXPECT_FALSE(std::filesystem::exists(Path("model")));
 }
 
 TEST_F(CppSavedModel, LeavesNothingAfterAnError) {

@@ -36,6 +36,15 @@ TEST(CppTensor, RefusesListsOfOtherLengths) {
   EXPECT_THROW(Tensor::Of<float>(Shape{3}, {1, 2}), Error);
 }
 
+TEST(CppShape, CountsNoMoreElementsThanANumberHolds) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLong = int64_t{1} << 40;
+  EXPECT_EQ((Shape{kLong, kLong}.num_elements()), kMost);
+  EXPECT_EQ((Shape{kLong, kLong, 0}.num_elements()), 0);
+  EXPECT_EQ((Shape{kMost, 1}.num_elements()), kMost);
+  EXPECT_EQ((Shape{kLong, 1 << 22}.num_elements()), int64_t{1} << 62);
+  EXPECT_THROW(Tensor::Of<float>(Shape{kLong, kLong}, std::vector<float>{}), Error);
+}
+
 TEST(CppTensor, ViewsMemoryAndReleasesItOnce) {
   alignas(64) float memory[4] = {1, 2, 3, 4};
   auto released = std::make_shared<int>(0);
@@ -139,6 +148,7 @@ TEST(CppOperators, TakePartsAsNumPy) {
   EXPECT_EQ(Floats((cube[{0, Slice({}, {}, -1), 0}])), (std::vector<float>{4, 2, 0}));
   EXPECT_EQ(Floats((cube[{0, Slice(1, {}), 0}])), (std::vector<float>{2, 4}));
   EXPECT_THROW(cube[2], Error);
+  EXPECT_THROW(cube[std::numeric_limits<int64_t>::max()], Error);
 }
 
 // The place of the error that `call` throws; "" if it throws none.
@@ -193,6 +203,7 @@ TEST(CppOperators, TakePartsAtNumbersThatAreTensors) {
   EXPECT_EQ(Floats(x[{Slice(0, 2), Tensor(int64_t{-1})}]), (std::vector<float>{2, 4}));
   EXPECT_THROW(x[Tensor(3)], Error);
   EXPECT_THROW(x[Tensor(1.f)], Error);
+  EXPECT_THROW(x[Tensor()], Error);
   const Tensor one = 1, minus = int64_t{-1};
   EXPECT_EQ(Floats(x[Slice(one, one + 2)]), (std::vector<float>{3, 4, 5, 6}));
   EXPECT_EQ(Floats(x[{Slice(one, {}), Slice(std::nullopt, minus)}]), (std::vector<float>{3, 5}));
@@ -274,6 +285,21 @@ TEST(CppVariable, KeepsTypeAndShape) {
   const Variable same = v;
   same.AssignSub(Tensor::Of<float>({1, 1}));
   EXPECT_EQ(Floats(v), (std::vector<float>{10, 11}));
+}
+
+TEST(CppVariable, KeepsItsShapeInATrace) {
+  Variable v(Tensor::Of<float>({1, 2}), {.name = "v"});
+  Function assign([&](Tensor x) { return v.Assign(x).Read() * 2; },
+                  {.input_signature = {TensorSpec(DType::kFloat, {-1}, "x")}});
+  EXPECT_EQ(Floats(assign(Tensor::Of<float>({3, 4}))), (std::vector<float>{6, 8}));
+  try {
+    assign(Tensor::Of<float>({5, 6, 7}));
+    ADD_FAILURE() << "the shapes fit";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+  }
+  EXPECT_EQ(Floats(v), (std::vector<float>{3, 4}));
+  EXPECT_EQ(assign.trace_count(), 1);
 }
 
 TEST(CppVariable, TakesNumbersOfItsType) {

@@ -203,13 +203,17 @@ inline std::vector<Tensor> CallInTrace(TraceGraph& graph,
   return outputs;
 }
 
+inline void FunctionRep::CheckCaptures(Where where) const {
+  if (!graph_->has_lost_captures()) [[likely]]
+    return;
+  Throw(Error(TF_FAILED_PRECONDITION,
+              "The function uses a symbol of the function in whose trace it was traced, which is"
+              " over: hand the tensor over as an argument",
+              name_, {}, where));
+}
+
 inline std::vector<Tensor> FunctionRep::Run(std::vector<Tensor> inputs, Where where) {
-  if (graph_->has_lost_captures()) [[unlikely]] {
-    Throw(Error(TF_FAILED_PRECONDITION,
-                "The function uses a symbol of the function in whose trace it was traced, which is"
-                " over: hand the tensor over as an argument",
-                name_, {}, where));
-  }
+  CheckCaptures(where);
   if (TraceGraph* const graph = scopes.trace) {
     inputs = WithCaptures(*this, std::move(inputs));
     return custom_nodes_.empty() ? CallInTrace(*graph, shared_from_this(), inputs, where)

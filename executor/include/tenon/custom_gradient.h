@@ -135,7 +135,7 @@ inline void CheckGradientCount(size_t given, size_t inputs, Where where) {
 }  // namespace internal
 
 // A function of tensors whose gradient the program gives: CustomGradient(forward, backward)(x, y).
-// No argument may be an empty Tensor. `forward` takes tensors and gives one, or a std::vector or
+// INVALID_ARGUMENT for an empty Tensor. `forward` takes tensors and gives one, or a std::vector or
 // std::tuple of them. `backward` is called when a gradient comes to the result, and gives the
 // gradients of the inputs, a Tensor or a std::vector or std::tuple of them; an empty Tensor for
 // none. `backward` takes the gradient of the result; or the gradient and the inputs; or, for more
@@ -158,6 +158,7 @@ auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Wh
                                                   std::memory_order_release);
         internal::check_variables.store(internal::CheckVariables, std::memory_order_release);
         const std::vector<Tensor> inputs{Tensor(args)...};
+        for (const Tensor& input : inputs) input.rep(where);
         internal::CustomBackward way = [backward, where](const std::vector<Tensor>& in,
                                                          const std::vector<Tensor>& out,
                                                          const std::vector<Tensor>& gradients) {

@@ -52,8 +52,8 @@ inline constexpr struct EllipsisType {
 } Ellipsis;  // as many whole dimensions as are left
 
 // One index of operator[]. An int, or a scalar tensor of type kInt32 or kInt64, takes an element
-// and drops the dimension; -1 is the last element. A Tensor() takes element 0. An Index knows the
-// place of the expression.
+// and drops the dimension; -1 is the last element. INVALID_ARGUMENT for a Tensor(). An Index knows
+// the place of the expression.
 class Index {
  public:
   Index(int i, Where where = Where::current()) : Index(int64_t{i}, where) {}  // NOLINT
@@ -61,11 +61,16 @@ class Index {
       : where_(where),
         kind_(Kind::kElement),
         begin_(i),
-        end_(i + 1),
+        end_(i == std::numeric_limits<int64_t>::max() ? i : i + 1),
         has_begin_(true),
         has_end_(i != -1) {}
   Index(const Tensor& i, Where where = Where::current())  // NOLINT
-      : where_(where), kind_(Kind::kElement), begin_tensor_(i), has_begin_(true), has_end_(true) {}
+      : where_(where),
+        kind_(Kind::kElement),
+        begin_tensor_(i),
+        is_tensor_(true),
+        has_begin_(true),
+        has_end_(true) {}
   Index(const Slice& slice, Where where = Where::current())  // NOLINT
       : where_(where),
         kind_(Kind::kSlice),
@@ -93,6 +98,7 @@ class Index {
   // Where they are defined they stand for begin_ and end_. An element has no end_tensor_.
   Tensor begin_tensor_, end_tensor_;
   int64_t begin_ = 0, end_ = 0, step_ = 1;
+  bool is_tensor_ = false;  // an element by a tensor
   bool has_begin_ = false, has_end_ = false;
 };
 
@@ -186,10 +192,12 @@ class Operand {
                            size);
   }
   [[noreturn]] void ThrowUnfit(DType dtype) const {
+    const std::string number = is_big_       ? std::to_string(static_cast<uint64_t>(integer_))
+                               : is_integer_ ? std::to_string(integer_)
+                                             : std::to_string(number_);
     internal::Throw(TF_INVALID_ARGUMENT,
-                    "The number " +
-                        (is_integer_ ? std::to_string(integer_) : std::to_string(number_)) +
-                        " is not one of type " + Name(dtype) + ", the type of the tensor beside it",
+                    "The number " + number + " is not one of type " + Name(dtype) +
+                        ", the type of the tensor beside it",
                     where_);
   }
 
@@ -288,6 +296,7 @@ inline Tensor SliceOf(const Tensor& tensor, std::span<const Index> indices, Wher
     step.push_back(index.step_);
     switch (index.kind_) {
       case Index::Kind::kElement:
+        if (index.is_tensor_) index.begin_tensor_.rep(where);
         shrink_mask |= bit;
         break;
       case Index::Kind::kSlice:

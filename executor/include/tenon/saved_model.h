@@ -31,8 +31,10 @@ class SavedModelGraph {
 
   // Adds the call of a function under the name of a signature.
   void AddSignature(const std::string& name, const ConcreteFunction& function) {
+    CheckName(name, "a signature", where_);
     const TraceScope scope(graph_.get(), nullptr);
     const FunctionRep& rep = *function.rep();
+    rep.CheckCaptures(where_);
     std::vector<Tensor> tensors;
     std::string inputs, outputs;
     for (const TF_Output& input : rep.graph()->inputs()) {
@@ -323,10 +325,9 @@ class UnfinishedFolder {
 // TensorFlow Serving, graph_run and Session::Load take it. The inputs of a signature have the names
 // of the function's placeholders, its outputs are output_0, output_1 ... `dir` must not exist or be
 // an empty folder; it appears when all of it is written, and after an error nothing new is there.
-// The names of signatures become parts of names of nodes, and are not checked: a session refuses a
-// model with names that no node may have. INVALID_ARGUMENT for two variables of one name, for an
-// empty `dir`, and for one that is a file or holds something. FAILED_PRECONDITION for a function
-// that uses a symbol of another trace, INVALID_ARGUMENT if that trace is over. UNIMPLEMENTED for a
+// INVALID_ARGUMENT for the name of a signature that no node may have, for two variables of one
+// name, for an empty `dir`, and for one that is a file or holds something. FAILED_PRECONDITION for
+// a function that uses a symbol of another trace, also of one that is over. UNIMPLEMENTED for a
 // function that uses another resource than variables. UNKNOWN, or the error of SaveV2, for what the
 // file system refuses. Pointers in `variables` must not be null.
 inline void SaveSavedModel(const std::map<std::string, ConcreteFunction>& functions,

@@ -205,10 +205,10 @@ auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::curre
 }
 
 // f(x) for each x along the first dimension of `xs`, stacked. `xs` and what f gives are tensors or
-// structures of tensors. f must give as many tensors for each x, of the same types, and no Tensor()
-// without a value. f is traced once before, also outside of a trace, for types and shapes. The
-// steps are those of Scan, with its errors for `xs`. In a trace it is one loop, through which
-// gradients go.
+// structures of tensors. f must give the same types for each x, and no Tensor() without a value.
+// INVALID_ARGUMENT if it gives another number of tensors for one. f is traced once before, also
+// outside of a trace, for types and shapes. The steps are those of Scan, with its errors for `xs`.
+// In a trace it is one loop, through which gradients go.
 template <typename F, typename Xs>
 auto Map(const F& f, const Xs& xs, Where where = Where::current()) {
   using X = internal::AsStructure<Xs>;
@@ -225,7 +225,14 @@ auto Map(const F& f, const Xs& xs, Where where = Where::current()) {
   const internal::Stepped result = internal::RunSteps(
       internal::CommonLength(all, where), {},
       [&](const Tensor& i, const std::vector<Tensor>&) {
-        return std::make_pair(std::vector<Tensor>(), apply(i));
+        std::vector<Tensor> tensors = apply(i);
+        if (tensors.size() != elements.size()) {
+          internal::Throw(TF_INVALID_ARGUMENT,
+                          "Map: the function gives " + std::to_string(tensors.size()) +
+                              " tensors, and gave " + std::to_string(elements.size()) + " before",
+                          where);
+        }
+        return std::make_pair(std::vector<Tensor>(), std::move(tensors));
       },
       elements, where);
   return internal::WithTensors(shape, result.stacked);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -43,11 +44,15 @@ class Shape {
     }
     return true;
   }
-  // The number of elements; -1 unless the shape is fully defined. It must be less than 2^63.
+  // The number of elements; -1 unless the shape is fully defined. 2^63 - 1 if there are more.
   int64_t num_elements() const {
     if (!IsFullyDefined()) return -1;
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     int64_t count = 1;
-    for (const int64_t dim : dims_) count *= dim;
+    for (const int64_t dim : dims_) {
+      if (dim == 0) return 0;
+      count = count > kMost / dim ? kMost : count * dim;
+    }
     return count;
   }
   // True if a tensor of shape `other` may stand where this shape is asked for: unknown lengths and

@@ -57,7 +57,8 @@ struct Visitor {
 };
 
 // Walks over a value, part by part. Unordered maps are walked in the order of their keys. A pointer
-// to a Variable stands for the variable and must not be null; any other pointer is a C++ value.
+// to a Variable stands for the variable: INVALID_ARGUMENT if it is null. Any other pointer is a C++
+// value.
 template <typename T, typename Visit>
 void Walk(T& value, Visit& visitor);
 
@@ -107,6 +108,12 @@ void Walk(T& value, Visit& visitor) {
   } else if constexpr (std::is_pointer_v<Value> &&
                        std::is_base_of_v<Variable,
                                          std::remove_cv_t<std::remove_pointer_t<Value>>>) {
+    if (value == nullptr) {
+      Where where;
+      if constexpr (requires { visitor.where(); }) where = visitor.where();
+      Throw(TF_INVALID_ARGUMENT, "A pointer to a Variable that a function takes or gives is null",
+            where);
+    }
     visitor.OnVariable(*value);
   } else if constexpr (IsVector<Value>::value) {
     visitor.OnMark(value.size());

@@ -132,9 +132,8 @@ class Variable {
   }
 
   // A number takes the type of the variable. INVALID_ARGUMENT for a tensor of another type or
-  // shape: the variable does not change then. Where the shape of a symbol is not known in full,
-  // AssignAdd and AssignSub compare it when the function runs, and Assign does not: the variable
-  // takes the value as it is. Each returns this variable.
+  // shape: the variable does not change then. The shape of a symbol that is not known in full is
+  // compared when the function runs. Each returns this variable.
   const Variable& Assign(const Operand& value, Where where = Where::current()) const {
     return Update("AssignVariableOp", value.AsTensor(dtype(where)), where);
   }
@@ -155,17 +154,21 @@ class Variable {
     bool trainable = true;
     Where where;
   };
-  const Variable& Update(const char* op, const Tensor& value, Where where) const {
-    if (value.dtype(where) != rep_->dtype || !rep_->shape.Admits(value.shape())) {
-      if (value.dtype() != rep_->dtype || value.shape().IsFullyDefined()) {
-        internal::Throw(Error(TF_INVALID_ARGUMENT,
-                              "The variable \"" + rep_->name + "\" holds " + Name(rep_->dtype) +
-                                  " of shape " + rep_->shape.ToString() + ", the value is " +
-                                  Name(value.dtype()) + " of shape " + value.shape().ToString(),
-                              op, {}, where));
-      }
+  const Variable& Update(const char* type, const Tensor& value, Where where) const {
+    const Shape shape = value.shape(where);
+    const bool fits = rep_->shape.Admits(shape);
+    if (value.dtype() != rep_->dtype || (!fits && shape.IsFullyDefined())) {
+      internal::Throw(Error(TF_INVALID_ARGUMENT,
+                            "The variable \"" + rep_->name + "\" holds " + Name(rep_->dtype) +
+                                " of shape " + rep_->shape.ToString() + ", the value is " +
+                                Name(value.dtype()) + " of shape " + shape.ToString(),
+                            type, {}, where));
     }
-    Op(op, where).Input(rep_->handle).Input(value).Attr("dtype", rep_->dtype).RunNone();
+    Op op(type, where);
+    op.Input(rep_->handle).Input(value).Attr("dtype", rep_->dtype);
+    // The ops that add compare shapes anyway.
+    if (!fits && op.call().type == "AssignVariableOp") op.Attr("validate_shape", true);
+    op.RunNone();
     return *this;
   }
 

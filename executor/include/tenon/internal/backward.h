@@ -339,9 +339,9 @@ inline std::vector<bool> PathsFrom(const std::shared_ptr<FunctionRep>& function,
   std::string question;
   PutText(question, reached);
   question += wanted;
-  const auto [entry, is_new] =
-      function->backward->paths.emplace(std::move(question), std::vector<bool>());
-  if (!is_new) return entry->second;
+  if (const auto known = function->backward->paths.find(question);
+      known != function->backward->paths.end())
+    return known->second;
   const FunctionCopy of(*function, where);
   const TraceScope scope(of.copy.graph().get(), nullptr);
   std::vector<TF_Output> xs, ys;
@@ -357,7 +357,8 @@ inline std::vector<bool> PathsFrom(const std::shared_ptr<FunctionRep>& function,
   std::vector<bool> paths(of.inputs.size(), false);
   const std::vector<Tensor> dxs = GradientsInGraph(*of.copy.graph(), ys, xs, {}, where);
   for (size_t i = 0; i < dxs.size(); ++i) paths[places[i]] = dxs[i].defined();
-  return entry->second = std::move(paths);
+  // Only now: after an error the question is asked anew.
+  return function->backward->paths.emplace(std::move(question), std::move(paths)).first->second;
 }
 
 // As BackwardOf, but an error goes to *error, and the result is null: a call may be made whose
@@ -410,8 +411,12 @@ inline void PutAttr(std::string& key, const NamedAttr& attr) {
 // TraceMutex().
 inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std::string& wanted,
                                                   const std::vector<bool>& reached) {
+  struct Way {
+    std::shared_ptr<const Backward> way;
+    std::vector<Tensor> attrs;  // those of the key, whose addresses no other tensor may get
+  };
   struct Known {
-    std::unordered_map<std::string, std::shared_ptr<const Backward>> ways;
+    std::unordered_map<std::string, Way> ways;
     std::unordered_map<std::string, int> shapes;  // how many shapes an op was asked for with
   };
   static Known* const known = new Known;  // guarded by TraceMutex()
@@ -441,10 +446,12 @@ inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std:
   };
   std::string full = with_shapes();
   bool any_shape = false;
-  if (const auto found = known->ways.find(full); found != known->ways.end()) return found->second;
+  if (const auto found = known->ways.find(full); found != known->ways.end())
+    return found->second.way;
   if (int& count = known->shapes[key]; count >= kMaxShapes) {
     any_shape = true;
-    if (const auto found = known->ways.find(key); found != known->ways.end()) return found->second;
+    if (const auto found = known->ways.find(key); found != known->ways.end())
+      return found->second.way;
     full = key;
   } else {
     ++count;
@@ -466,7 +473,11 @@ inline std::shared_ptr<const Backward> BackwardOf(const OpCall& call, const std:
   }
   std::shared_ptr<const Backward> way =
       BuildBackward(graph, inputs, outputs, wanted, reached, call.type, false, call.where);
-  known->ways.emplace(std::move(full), way);
+  std::vector<Tensor> attrs;
+  for (const NamedAttr& attr : call.attrs) {
+    if (attr.kind == NamedAttr::Kind::kTensor) attrs.push_back(attr.tensor);
+  }
+  known->ways.emplace(std::move(full), Way{way, std::move(attrs)});
   return way;
 }
 

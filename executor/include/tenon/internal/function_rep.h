@@ -116,6 +116,8 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   // Runs the function, which it registers, or makes a node of the trace of this thread that calls
   // it. Under a tape what the tape needs is kept. The function must be one of Finish.
   std::vector<Tensor> Run(std::vector<Tensor> inputs, Where where);
+  // FAILED_PRECONDITION if the function captures a symbol of a trace that is over.
+  void CheckCaptures(Where where) const;
 
   // What a node does to state that calls the function.
   const StateUse& use() const { return use_; }

@@ -28,7 +28,14 @@ struct ArgSpec {
   Shape shape;
   int device = 0;    // of DeviceNumber
   std::string name;  // of a TensorSpec
+  // What a handle stands for, types and shapes; null: nothing is known of that.
   std::shared_ptr<const std::string> handle_data;
+
+  bool HasHandleDataOf(const ArgSpec& other) const {
+    if (handle_data == nullptr || other.handle_data == nullptr)
+      return handle_data == other.handle_data;
+    return *handle_data == *other.handle_data;
+  }
 };
 
 // A part of an argument in words: "3", "\"relu\"", "the variable \"w\"", "a tensor", "length 2".
@@ -81,6 +88,7 @@ inline void PutNumber(std::string& key, int64_t value) {
 class ArgReader {
  public:
   ArgReader(CallArgs& call, Where where) : call_(call), where_(where) {}
+  Where where() const { return where_; }
 
   void OnTensor(const Tensor& tensor) {
     TensorRep& rep = tensor.rep(where_);
@@ -99,6 +107,8 @@ class ArgReader {
       PutShape(tensor.shape());
       PutNumber(key, DeviceNumber(TF_OperationDevice(rep.output.oper)));
     }
+    if (rep.dtype == DType::kResource || rep.dtype == DType::kVariant)
+      PutHandleData(rep.handle_data.get());
     if (call_.has_specs) AddSpec(tensor);
     call_.tensors.push_back(tensor);
   }
@@ -130,6 +140,10 @@ class ArgReader {
   void PutShape(const Shape& shape) {
     call_.key += static_cast<char>(shape.rank());
     for (const int64_t dim : shape.dims()) PutNumber(call_.key, dim);
+  }
+  void PutHandleData(const std::string* data) {
+    PutNumber(call_.key, data == nullptr ? -1 : static_cast<int64_t>(data->size()));
+    if (data != nullptr) call_.key += *data;
   }
   void AddSpec(const Tensor& tensor);
 

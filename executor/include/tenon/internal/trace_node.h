@@ -120,6 +120,9 @@ inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOp
       if (function.rep != nullptr) UseFunction(graph, function.rep);
     }
   }
+  for (const ControlScope* scope = scopes.control; scope != nullptr; scope = scope->outer) {
+    for (const Tensor& tensor : scope->tensors) tensor.rep(call.where);
+  }
   TF_Status* const status = ThreadStatus();
   const std::string name = graph.UniqueName(options.name.empty() ? call.type : options.name);
   TF_OperationDescription* const node =

@@ -191,6 +191,7 @@ inline Signature TraceTable::ApplyInputSignature(Signature signature) const {
     }
     given.shape = wanted.shape();
     given.device = 0;
+    given.handle_data = nullptr;  // one trace serves handles of all variables
     if (!wanted.name().empty()) given.name = wanted.name();
   }
   return signature;
@@ -223,6 +224,7 @@ inline std::shared_ptr<Trace> TraceTable::Serving(const Signature& signature,
       const ArgSpec& given = signature.tensors[i];
       serves = has.dtype == given.dtype && has.device == given.device &&
                (given.name.empty() || has.name == given.name) &&
+               (has.HasHandleDataOf(given) || (may_be_general && has.handle_data == nullptr)) &&
                (has.shape == given.shape || (may_be_general && has.shape.Admits(given.shape)));
     }
     if (serves && (best == nullptr || Generality(other) < Generality(best->signature)))
@@ -296,6 +298,10 @@ inline std::string TraceTable::Why(const Signature& signature) const {
       what = "shape";
     } else if (was.device != is.device) {
       what = "device";
+    } else if (!was.HasHandleDataOf(is)) {
+      if (!text.empty()) text += "; ";
+      text += "the type or shape of what tensor " + std::to_string(i) + " is a handle of changed";
+      continue;
     } else if (!is.name.empty() && was.name != is.name) {
       if (!text.empty()) text += "; ";
       text += "tensor " + std::to_string(i) + " is to be named \"" + is.name + "\"";
@@ -323,8 +329,11 @@ inline void TraceTable::Relax(Signature& signature) const {
       alike = alike && a.dtype == b.dtype && a.device == b.device;
     }
     if (!alike) continue;
-    for (size_t i = 0; i < signature.tensors.size(); ++i)
-      signature.tensors[i].shape = Common(signature.tensors[i].shape, other.tensors[i].shape);
+    for (size_t i = 0; i < signature.tensors.size(); ++i) {
+      ArgSpec& spec = signature.tensors[i];
+      spec.shape = Common(spec.shape, other.tensors[i].shape);
+      if (!spec.HasHandleDataOf(other.tensors[i])) spec.handle_data = nullptr;
+    }
   }
 }
 
