@@ -65,9 +65,10 @@ void Executor::Fail(const absl::Status& error) {
                    "cancels all future operations and poisons their output tensors.");
     }
     discarded.swap(queue_);
-    ended_ += static_cast<int64_t>(discarded.size());
   }
   for (const std::unique_ptr<QueuedOp>& op : discarded) op->Discard(error);
+  absl::MutexLock lock(&mutex_);
+  ended_ += static_cast<int64_t>(discarded.size());
 }
 
 absl::Status Executor::Wait() {

@@ -180,10 +180,13 @@ absl::Status GetStrings(TF_Operation* oper, const char* attr_name, void** values
   const size_t count = std::min(strings.size(), static_cast<size_t>(std::max(max_values, 0)));
   if (count > 0 && (values == nullptr || lengths == nullptr))
     return InvalidArg("argument 'values' or 'lengths' is NULL");
+  // Looked at before anything is written.
+  size_t needed = 0;
+  for (size_t i = 0; i < count; ++i) needed += strings[i].size();
+  if (needed > (storage == nullptr ? 0 : storage_size))
+    return InvalidArg("Not enough storage to hold the requested list of strings");
   size_t used = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (strings[i].size() > storage_size - used || (storage == nullptr && !strings[i].empty()))
-      return InvalidArg("Not enough storage to hold the requested list of strings");
     values[i] = storage + used;
     lengths[i] = strings[i].size();
     if (!strings[i].empty()) std::memcpy(values[i], strings[i].data(), strings[i].size());
@@ -210,16 +213,17 @@ absl::Status GetShapes(TF_Operation* oper, const char* attr_name, int64_t** dims
   const size_t count = std::min(shapes.size(), static_cast<size_t>(std::max(num_shapes, 0)));
   if (count > 0 && (dims == nullptr || num_dims == nullptr))
     return InvalidArg("argument 'dims' or 'num_dims' is NULL");
-  int used = 0;
+  size_t needed = 0;
+  for (size_t i = 0; i < count; ++i) needed += shapes[i].dims().size();
+  if (needed > (storage == nullptr ? 0 : static_cast<size_t>(std::max(storage_size, 0))))
+    return InvalidArg("Not enough storage to hold the requested list of shapes");
+  size_t used = 0;
   for (size_t i = 0; i < count; ++i) {
     const absl::Span<const int64_t> sizes = shapes[i].dims();
     num_dims[i] = shapes[i].rank();
     dims[i] = storage == nullptr ? nullptr : storage + used;
-    if (sizes.empty()) continue;
-    if (storage == nullptr || num_dims[i] > storage_size - used)
-      return InvalidArg("Not enough storage to hold the requested list of shapes");
     std::copy(sizes.begin(), sizes.end(), dims[i]);
-    used += num_dims[i];
+    used += sizes.size();
   }
   return absl::OkStatus();
 }

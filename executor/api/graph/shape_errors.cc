@@ -91,7 +91,7 @@ absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceCon
 absl::Status DescribeShapeError(const TF_Graph& graph, NodeId n, const absl::Status& status) {
   const Graph& nodes = graph.graph;
   InferenceContext::Infos infos;
-  for (const Output& from : nodes.inputs(n)) infos.push_back(&graph.shapes.info(from));
+  for (const Output& from : nodes.data_inputs(n)) infos.push_back(&graph.shapes.info(from));
   return DescribeShapeError(
       nodes, n, InferenceContext(*nodes.op(n), nodes.attrs(n), nodes.kind(n).types, infos), status);
 }

@@ -19,8 +19,7 @@ namespace tenon::api {
 absl::Status DescribeShapeError(const Graph& graph, NodeId n, const InferenceContext& context,
                                 const absl::Status& status);
 
-// The same for node n of `graph`, with the shapes that graph.shapes has of its inputs. Each control
-// input counts as one more input, of unknown rank.
+// The same for node n of `graph`, with the shapes that graph.shapes has of its inputs.
 absl::Status DescribeShapeError(const TF_Graph& graph, NodeId n, const absl::Status& status)
     ABSL_SHARED_LOCKS_REQUIRED(graph.mutex);
 

@@ -1,8 +1,10 @@
 #include "executor/api/session/partial_runs.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -61,8 +63,10 @@ bool AllOf(const std::vector<bool>& set) {
 
 PartialRuns::Run::Run(std::shared_ptr<Setup> s, const EndNames& ends)
     : setup(std::move(s)), fed(ends.feeds.size(), false) {
-  // What is only run has no value to fetch.
-  for (const std::string& fetch : ends.fetches) fetched.push_back(fetch.starts_with('^'));
+  // What is only run has no value to fetch. An output that stands twice is fetched once.
+  absl::flat_hash_set<std::string_view> known;
+  for (const std::string& fetch : ends.fetches)
+    fetched.push_back(fetch.starts_with('^') || !known.insert(fetch).second);
 }
 
 absl::StatusOr<std::shared_ptr<PartialRuns::Setup>> PartialRuns::SetupFor(const EndNames& ends) {

@@ -27,8 +27,8 @@ struct EndNames {
 
 // The partial runs of a session. As in TensorFlow, each call computes everything that the inputs so
 // far allow. A run ends when it has all its inputs and has returned all its outputs, or when its
-// computation fails. A run that is never finished is kept as long as this object, and so is a run
-// whose SetUp named an output twice, unless it fails. Thread-safe; calls for one run take turns.
+// computation fails. A run that is never finished is kept as long as this object. An output that
+// SetUp got twice counts once. Thread-safe; calls for one run take turns.
 class PartialRuns {
  public:
   // `core` must outlive this object.

@@ -110,11 +110,16 @@ void DeleteLent(DLManagedTensor* self) {
   SharedHandlePool<Lent>::Give(lent);
 }
 
-absl::StatusOr<DLManagedTensor*> Lend(TFE_TensorHandle* handle) {
+// Waits for the value, which must be in memory of the host or of a plug-in's device.
+absl::Status AwaitMemory(TFE_TensorHandle* handle) {
   TENON_RETURN_IF_ERROR(CheckHandle(handle));
   TENON_RETURN_IF_ERROR(handle->Await());
-  if (handle->custom != nullptr)
-    return absl::InvalidArgumentError("a tensor of a custom device has no address");
+  if (handle->custom == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError("a tensor of a custom device has no address");
+}
+
+absl::StatusOr<DLManagedTensor*> Lend(TFE_TensorHandle* handle) {
+  TENON_RETURN_IF_ERROR(AwaitMemory(handle));
   TENON_ASSIGN_OR_RETURN(const DLDataType dtype, ToDLType(handle->dtype));
   Lent* const lent = SharedHandlePool<Lent>::Take();
   lent->value = handle->tensor;
@@ -183,8 +188,7 @@ using tenon::StatusToC;
 extern "C" {
 
 void* TFE_GetDLDevice(TFE_TensorHandle* h, TF_Status* status) try {
-  const absl::Status valid = tenon::eager::CheckHandle(h);
-  const absl::Status ready = valid.ok() ? h->Await() : valid;
+  const absl::Status ready = tenon::eager::AwaitMemory(h);
   StatusToC(ready, status);
   return ready.ok() ? new tenon::eager::DLDevice(tenon::eager::DeviceOf(*h)) : nullptr;
 } catch (...) {

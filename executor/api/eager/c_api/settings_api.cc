@@ -24,6 +24,7 @@ void SwitchGraphNotes(TFE_Context* shell, bool on, bool times,
 absl::Status ExportGraphNotes(TFE_Context* shell, TF_Buffer* buffer) {
   TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
   if (buffer == nullptr) return absl::InvalidArgumentError("Invalid buffer");
+  if (buffer->data != nullptr) return FillBuffer("", buffer);  // its error; the notes stay
   TENON_RETURN_IF_ERROR(context->WaitForAll());
   return FillBuffer(context->graph_notes().Take(), buffer);
 }

@@ -314,7 +314,7 @@ TF_CAPI_EXPORT extern TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation* 
 // Copy the value of an attribute. Of a string the first `max_length` bytes are copied, without a
 // NUL; of a list the first `max_values` elements. The strings of a list go to `storage`, one behind
 // the other; `values[i]` points to string i and `lengths[i]` is its size. TF_INVALID_ARGUMENT if
-// `storage_size` is not enough; the strings that fit are then written.
+// `storage_size` is not enough; nothing is written then.
 TF_CAPI_EXPORT extern void TF_OperationGetAttrString(TF_Operation* oper, const char* attr_name,
                                                      void* value, size_t max_length,
                                                      TF_Status* status);
@@ -346,7 +346,7 @@ TF_CAPI_EXPORT extern void TF_OperationGetAttrTypeList(TF_Operation* oper, const
 // Copy the dimensions of a shape, -1 for an unknown one; at most `num_dims` of them. Of a list,
 // shape i has `num_dims[i]` dimensions at `dims[i]`, or is of unknown rank if that is -1. The
 // dimensions go to `storage`, which has room for `storage_size` numbers: TF_INVALID_ARGUMENT if
-// that is not enough; the shapes that fit are then written.
+// that is not enough; nothing is written then.
 TF_CAPI_EXPORT extern void TF_OperationGetAttrShape(TF_Operation* oper, const char* attr_name,
                                                     int64_t* value, int num_dims,
                                                     TF_Status* status);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tensorflow/c/eager/c_api_experimental.h"
+#include "tensorflow/c/eager/dlpack.h"
 #include "tests/executor/api/eager/eager_util.h"
 
 namespace tenon::eager {
@@ -111,6 +112,15 @@ TEST_F(CustomPlacementTest, WithoutAFunctionTheCallersWishCounts) {
                         "inputs should be on that same custom device or another physical device. "
                         "Operation AddV2 has one input in custom device ") +
                 kFirst + " and at least one input in a different custom device " + kSecond);
+}
+
+TEST_F(CustomPlacementTest, TensorsThereHaveNoAddress) {
+  Register(&first_, nullptr);
+  const Handle there = In(first_);
+  EXPECT_EQ(TFE_GetDLDevice(there.get(), status_), nullptr);
+  EXPECT_EQ(status_.text(), "3 a tensor of a custom device has no address");
+  EXPECT_EQ(TFE_HandleToDLPack(there.get(), status_), nullptr);
+  EXPECT_EQ(status_.text(), "3 a tensor of a custom device has no address");
 }
 
 TEST_F(CustomPlacementTest, AFunctionOfTheDeviceDecides) {

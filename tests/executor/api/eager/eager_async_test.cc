@@ -2,9 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 
+#include "absl/synchronization/notification.h"
+#include "executor/api/eager/executor_queue.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
 #include "tests/executor/api/eager/eager_util.h"
 
@@ -117,6 +121,45 @@ TEST(EagerAsyncTest, AnExecutorOfAThread) {
 }
 
 // Deleting a context, or handles, must not lose queued work that uses them.
+// An op that fails when it is told to, and one whose discarding takes a while.
+struct FailingOp : QueuedOp {
+  explicit FailingOp(absl::Notification* go) : go(go) {}
+  absl::Status Run() override {
+    go->WaitForNotification();
+    return absl::InternalError("it fails");
+  }
+  void Discard(const absl::Status&) override {}
+  absl::Notification* const go;
+};
+struct SlowToDiscard : QueuedOp {
+  explicit SlowToDiscard(std::atomic<bool>* discarded) : discarded(discarded) {}
+  absl::Status Run() override { return absl::OkStatus(); }
+  void Discard(const absl::Status&) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    *discarded = true;
+  }
+  std::atomic<bool>* const discarded;
+};
+
+// Also where more ops are queued behind those that the caller waits for.
+TEST(EagerAsyncTest, WaitingEndsWhenOpsAreDiscarded) {
+  absl::Notification go;
+  std::atomic<bool> discarded = false, later = false;
+  Executor executor(/*async=*/true, 0);
+  ASSERT_TRUE(executor.Add(std::make_unique<FailingOp>(&go)).ok());
+  ASSERT_TRUE(executor.Add(std::make_unique<SlowToDiscard>(&discarded)).ok());
+  std::thread waits([&] {
+    EXPECT_EQ(executor.Wait().code(), absl::StatusCode::kInternal);
+    EXPECT_TRUE(discarded);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it waits
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(executor.Add(std::make_unique<SlowToDiscard>(&later)).ok());
+  }
+  go.Notify();
+  waits.join();
+}
+
 TEST(EagerAsyncTest, DeletingDoesNotDisturbQueuedOps) {
   Handle last;
   {

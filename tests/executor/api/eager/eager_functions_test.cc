@@ -362,6 +362,10 @@ TEST_F(EagerFunctionsTest, GraphsAreNoted) {
   };
   TFE_ContextEnableGraphCollection(ctx_);
   RunOp(ctx_, "Squared", {x_.get()});
+  TF_Buffer* const full = TF_NewBufferFromString("x", 1);
+  TFE_ContextExportRunMetadata(ctx_, full, status);
+  EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+  TF_DeleteBuffer(full);
   EXPECT_GT(length(), 0u);
   EXPECT_EQ(length(), 0u);
   RunOp(ctx_, "Squared", {x_.get()});  // compiled before

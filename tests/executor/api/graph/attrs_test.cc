@@ -1,4 +1,5 @@
 // TF_SetAttr… and TF_OperationGetAttr… against each other.
+#include <algorithm>
 #include <cstring>
 
 #include "executor/api/base/attr_checks.h"
@@ -72,8 +73,15 @@ TEST_F(Attrs, StringList) {
   EXPECT_EQ("bugs", std::string(static_cast<char*>(got[0]), sizes[0]));
   EXPECT_EQ(0, sizes[1]);
   EXPECT_EQ("bunny", std::string(static_cast<char*>(got[2]), sizes[2]));
+  // Nothing is written where not all fit.
+  std::fill_n(got, 3, nullptr);
+  std::fill_n(sizes, 3, 99);
+  std::fill_n(storage, 9, '-');
   TF_OperationGetAttrStringList(oper(), "_v", got, sizes, 3, storage, 8, s());
   ExpectInvalid("Not enough storage to hold the requested list of strings");
+  EXPECT_THAT(got, ::testing::Each(nullptr));
+  EXPECT_THAT(sizes, ::testing::Each(99));
+  EXPECT_THAT(storage, ::testing::Each('-'));
   TF_OperationGetAttrStringList(oper(), "_v", got, sizes, 1, storage, 4, s());
   ExpectOk();
 }
@@ -150,8 +158,14 @@ TEST_F(Attrs, Shapes) {
   EXPECT_THAT(got_ranks, ElementsAre(3, -1, 1, 0));
   EXPECT_EQ(7, got[0][2]);
   EXPECT_EQ(2, got[2][0]);
+  std::fill_n(got, 4, nullptr);
+  std::fill_n(got_ranks, 4, 99);
+  std::fill_n(storage, 4, 99);
   TF_OperationGetAttrShapeList(oper(), "_ss", got, got_ranks, 4, storage, 3, s());
   ExpectInvalid("Not enough storage to hold the requested list of shapes");
+  EXPECT_THAT(got, ::testing::Each(nullptr));
+  EXPECT_THAT(got_ranks, ::testing::Each(99));
+  EXPECT_THAT(storage, ::testing::Each(99));
 }
 
 TEST_F(Attrs, ShapeProtos) {

@@ -107,5 +107,24 @@ TEST_F(ShapeErrors, AreThoseOfTensorFlow) {
   EXPECT_GT(lines, 500);
 }
 
+class ShapeErrorsOfNodes : public testing::GraphFixture {};
+
+// Control inputs have no shape. The text is TensorFlow's.
+TEST_F(ShapeErrorsOfNodes, LeaveOutControlInputs) {
+  const std::vector<int64_t> image = {1, 4, 4, 1};
+  TF_Operation* const x = Placeholder("x", TF_FLOAT, &image);
+  TF_Operation *const block = Placeholder("block"), *const pads = Placeholder("pads");
+  TF_Operation* const before = Placeholder("c");
+  TF_OperationDescription* const desc = New("SpaceToBatchND", "s");
+  for (TF_Operation* const input : {x, block, pads}) TF_AddInput(desc, {input, 0});
+  TF_AddControlInput(desc, before);
+  EXPECT_EQ(nullptr, TF_FinishOperation(desc, s()));
+  EXPECT_EQ(
+      "block_shape must have rank 1. for '{{node s}} = SpaceToBatchND[T=DT_FLOAT, "
+      "Tblock_shape=DT_INT32, Tpaddings=DT_INT32](x, block, pads, ^c)' with input shapes: "
+      "[1,4,4,1], ?, ?.",
+      message());
+}
+
 }  // namespace
 }  // namespace tenon

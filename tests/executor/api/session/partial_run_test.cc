@@ -130,6 +130,15 @@ TEST_F(CPartialSum, OneCallMayBeAll) {
   EXPECT_THAT(IntsOf(out[1].get()), ElementsAre(3));
 }
 
+TEST_F(CPartialSum, AnOutputThatStandsTwiceIsFetchedOnce) {
+  OpenSession session(g());
+  SetUpRun(session.get(), {a_}, {plus2_, plus2_});
+  ExpectOk();
+  EXPECT_THAT(IntsOf(Continue({{a_, Int(1).get()}}, {plus2_})[0].get()), ElementsAre(3));
+  Continue({}, {plus2_});
+  ExpectError(TF_INVALID_ARGUMENT, "Must run 'setup' before performing partial runs!");
+}
+
 TEST_F(CPartialSum, MistakesLeaveTheRunAsItWas) {
   OpenSession session(g());
   SetUpRun(session.get(), {a_, b_}, {plus2_, plus_b_});

@@ -16,8 +16,8 @@ inline constexpr const char* kDlTensorCapsuleName = "dltensor";
 #endif
 
 // A new DLDevice: the device in whose memory the tensor is; kDLExtDev for the device of a plug-in.
-// For a tensor on a custom device it says the host. Waits for the value. The caller frees the
-// DLDevice with `delete` (C++) or `free`.
+// Waits for the value. The caller frees the DLDevice with `delete` (C++) or `free`.
+// TF_INVALID_ARGUMENT for a tensor on a custom device.
 TF_CAPI_EXPORT extern void* TFE_GetDLDevice(TFE_TensorHandle* h, TF_Status* status);
 
 // A new DLManagedTensor on the memory of the handle. Waits for the value. The receiver calls the

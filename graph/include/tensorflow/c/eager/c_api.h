@@ -284,8 +284,8 @@ TF_CAPI_EXPORT unsigned char TFE_ContextHasFunction(TFE_Context* ctx, const char
 // functions, that it compiles, before and after the passes, and the times of its runs. A function
 // is compiled when it is first executed with its attributes, types and device. Disable drops the
 // notes, so call Export before. Export waits for queued ops, and returns the error of one that
-// failed. Else it fills `buf`, whose data must be NULL, with the notes as a serialized RunMetadata.
-// It drops the notes then, also if `buf` does not take them.
+// failed. Else it fills `buf` with the notes as a serialized RunMetadata, and drops them. If the
+// data of `buf` is not NULL, Export is TF_INVALID_ARGUMENT, and the notes stay.
 TF_CAPI_EXPORT extern void TFE_ContextEnableRunMetadata(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextDisableRunMetadata(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextExportRunMetadata(TFE_Context* ctx, TF_Buffer* buf,
