@@ -29,8 +29,8 @@ struct ClusterOptions {
   double timeout_s = 60;    // the longest wait for one event of a plug-in
   // How a result differs from the right one, as a part of a sentence; nothing if it does not. If
   // set, the first run of each program is compared with ordinary kernels. If it differs, the
-  // warning names the guilty node (with kFail that run fails and its error does), and later runs of
-  // that program use ordinary kernels, with kFail too.
+  // warning names the guilty node, and later runs of that program use ordinary kernels. With kFail
+  // that run and later ones fail, and the error names the node.
   std::function<std::optional<std::string>(const Tensor& right, const Tensor& is)> judge = nullptr;
 };
 

@@ -9,6 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
@@ -70,8 +71,9 @@ struct ClusterProgram {
   std::vector<stablehlo::Argument> arguments;  // that the cluster was lowered for
   mutable std::atomic<Where> where{Where::kUnknown};
   // With ClusterOptions::judge. compared: a run was or is being compared. wrong: that run differed,
-  // or the ordinary kernels of the comparison failed.
+  // as `difference` says, which is set before `wrong` and not after.
   mutable std::atomic<bool> compared{false}, wrong{false};
+  mutable absl::Status difference;
 };
 
 // Lowers the cluster for these inputs and compiles it. `inputs`: one for each constant, with its

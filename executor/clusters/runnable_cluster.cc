@@ -148,13 +148,15 @@ absl::Status RunnableCluster::PrepareOrdinary(tenon::Prepare& p, const absl::Sta
 }
 
 absl::Status RunnableCluster::RunProgram(const ClusterProgram& program, const StepArgs& args) {
-  if (program.wrong.load(std::memory_order_relaxed)) return Replace(program, args, std::nullopt);
+  if (program.wrong.load(std::memory_order_acquire)) {
+    return options_.errors == XlaErrors::kFail ? Named(program.difference)
+                                               : Replace(program, args, std::nullopt);
+  }
   const stablehlo::Check* failed = nullptr;
   absl::Status status = RunCompiled(program, cluster_, args.in, args.out, &failed);
   if (status.ok() && failed == nullptr && options_.judge != nullptr &&
       !program.compared.exchange(true)) {
     status = CompareRun(program, args);
-    program.wrong = !status.ok();
   }
   if (!status.ok()) {
     return options_.errors == XlaErrors::kFail ? Named(status) : Replace(program, args, status);
@@ -167,18 +169,24 @@ absl::Status RunnableCluster::RunProgram(const ClusterProgram& program, const St
 }
 
 absl::Status RunnableCluster::CompareRun(const ClusterProgram& program, const StepArgs& args) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> want, ComputeOrdinary(program.inputs, args.in));
+  const absl::StatusOr<std::vector<Tensor>> want = ComputeOrdinary(program.inputs, args.in);
+  if (!want.ok()) {
+    program.compared = false;  // so that a later run is
+    return want.status();
+  }
   std::vector<Tensor> got, values;
-  for (size_t i = 0; i < want.size(); ++i)
+  for (size_t i = 0; i < want->size(); ++i)
     got.push_back(ViewOfMemory(program.results[i], args.out[i]));
-  std::optional<std::string> difference = FirstDifference(cluster_, want, got, options_);
+  std::optional<std::string> difference = FirstDifference(cluster_, *want, got, options_);
   if (!difference) return absl::OkStatus();
   for (size_t i = 0; i < program.inputs.size(); ++i)
     values.push_back(ViewOfMemory(program.inputs[i], args.in[i]));
   const auto node = FindWrongNode(cluster_, program.arguments, values, options_, make_ordinary_);
-  return absl::InternalError(absl::StrCat(
+  program.difference = absl::InternalError(absl::StrCat(
       "its program computes other numbers than ordinary kernels, of result ", *difference,
       node.ok() && *node ? absl::StrCat("; the first wrong node is ", **node) : ""));
+  program.wrong.store(true, std::memory_order_release);
+  return program.difference;
 }
 
 absl::Status RunnableCluster::Replace(const ClusterProgram& program, const StepArgs& args,

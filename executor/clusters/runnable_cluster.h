@@ -54,13 +54,13 @@ class RunnableCluster {
   ClusterRuns runs() const;
 
   // The kernel's two halves. Prepare compiles unless there is a program for these shapes and these
-  // values of the cluster's constants; a compilation that failed is tried again for
-  // them only if it lacked memory, time or the device. It
-  // makes no 11th and no later program while the programs ran less than 50 times each on average.
-  // If there is no program, or a run of one fails, ordinary kernels run, and a warning says why,
-  // once for each reason; with XlaErrors::kFail it is an error instead. Runs after the one that
-  // ClusterOptions::judge refused use ordinary kernels, also with kFail. A check that a run does
-  // not meet is always an error: that of ordinary kernels or, if these succeed, that of the check.
+  // values of the cluster's constants; a compilation that failed is tried again for them only if it
+  // lacked memory, time or the device. It makes no 11th and no later program while the programs ran
+  // less than 50 times each on average. If there is no program, or a run of one fails, ordinary
+  // kernels run, and a warning says why, once for each reason; with XlaErrors::kFail it is an error
+  // instead. Each run after the one that ClusterOptions::judge refused is such a run. A check that
+  // a run does not meet is always an error: that of ordinary kernels or, if these succeed, that of
+  // the check.
   absl::Status Prepare(tenon::Prepare& p);
   absl::Status RunProgram(const ClusterProgram& program, const StepArgs& args);
   absl::Status RunOrdinary(absl::Span<const pjrt::BufferSpec> inputs, const StepArgs& args);
@@ -77,7 +77,8 @@ class RunnableCluster {
   absl::Status Replace(const ClusterProgram& program, const StepArgs& args,
                        const std::optional<absl::Status>& why);
   // Compares the results of a run, which are in args.out, with ordinary kernels. INTERNAL, with the
-  // guilty node, if they differ.
+  // guilty node, if they differ: the program is wrong from then on. Errors of ordinary kernels say
+  // nothing of the program, and another run is compared.
   absl::Status CompareRun(const ClusterProgram& program, const StepArgs& args);
   absl::Status Named(const absl::Status& status) const;
   void NoteReason(const absl::Status& why);
