@@ -137,7 +137,10 @@ Value Builder::Pad(const Value& x, const Value& filler, IntSpan low, IntSpan hig
     const int64_t size = x.shape.dim(i);
     shape.push_back(low[i] + size + high[i] + (size > 1 ? (size - 1) * interior[i] : 0));
   }
-  if (std::ranges::all_of(low, [](int64_t p) { return p == 0; }) && shape == x.shape) return x;
+  const auto none_of = [](IntSpan sizes) {
+    return std::ranges::all_of(sizes, [](int64_t p) { return p == 0; });
+  };
+  if (none_of(low) && none_of(high) && shape == x.shape) return x;
   Value v = Begin(x.dtype, shape);
   Text("stablehlo.pad ");
   Names({x, filler});
