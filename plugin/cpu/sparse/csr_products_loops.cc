@@ -53,7 +53,7 @@ void MultiplyDense(const DenseProduct& s, const CsrMatrix& a, const Tensor& b, i
   const int64_t rows = a.rows(), inner = a.columns();
   const int64_t out_row = s.transpose_output ? 1 : n, out_step = s.transpose_output ? rows : 1;
   const int64_t b_row = s.b.transpose ? 1 : n, b_step = s.b.transpose ? inner : 1;
-  if (rows * n == 0) return;
+  if (a.batch() * rows * n == 0) return;
   const int64_t entries = std::max<int64_t>(a.entries() / (a.batch() * rows), 1);
   const int64_t grain = GrainFor(entries * n * static_cast<int64_t>(sizeof(T)));
   workers->ParallelFor(a.batch() * rows, grain, [&](int64_t begin, int64_t end) {

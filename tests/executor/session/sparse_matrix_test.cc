@@ -93,6 +93,14 @@ TEST(SparseMatrices, AreScaled) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(SparseMatrices, OfABatchOfNoneHaveAProduct) {
+  auto session = MakeSession(Sparse("a", {}, {}, {0, 2, 2}) + Floats("b", {0, 2, 3}, {}) +
+                             Op("y", "SparseMatrixMatMul", {"a", "b"}, kT));
+  const auto out = session->Run({}, {"y"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].shape(), Shape({0, 2, 3}));
+}
+
 TEST(SparseMatrices, AreEmptyWhenMade) {
   EXPECT_THAT(Dense(Numbers("shape", "DT_INT64", "int64_val", {2}, std::vector<int64_t>{2, 2}) +
                     Op("sparse", "SparseMatrixZeros", {"shape"}, kType)),
