@@ -175,6 +175,19 @@ TEST_F(OpenClFusion, WorksForARenamedDevice) {
   EXPECT_THAT(run.err, HasSubstr("_OpenCLFused(x) T=DT_FLOAT Tin=[DT_FLOAT]"));
 }
 
+TEST_F(OpenClFusion, ProgramsTakeNumbersThatAreNotFinite) {
+  const char* const program =
+      "AddV2(x0, inf:float); Mul(v0, -inf:float); LeakyRelu[nan](v1); LeakyRelu[inf](v2)";
+  const std::string graph = TempFile(
+      "infinite.pbtxt", Placeholder("x", "DT_FLOAT", "3") +
+                            Node("y", "_OpenCLFused", {"x"}, "DT_FLOAT",
+                                 Attr("Tin", "list { type: DT_FLOAT }") +
+                                     Attr("program", std::string("s: '") + program + "'")));
+  const Finished run =
+      OnDevice({"run", graph, "--input", "x=3xf32=ones", "--output", "y", "--device", "OPENCL:0"});
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+}
+
 // A graph may hold any program. One that is none is an error of its node.
 class OpenClBadPrograms
     : public OpenClFusion,

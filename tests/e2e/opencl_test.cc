@@ -178,6 +178,39 @@ TEST_F(OpenCl, ProgramsOfTheCacheAnswerAsThoseThatWereCompiled) {
   }
 }
 
+TEST_F(OpenCl, AttributesMayBeInfinite) {
+  const std::string graph = TempFile(
+      "leaky.pbtxt",
+      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }\n"
+      "node { name: 'y' op: 'LeakyRelu' input: 'x' attr { key: 'T' value { type: DT_FLOAT } }\n"
+      "  attr { key: 'alpha' value { f: inf } } }\n");
+  const std::string answer = TempPath("leaky.npy");
+  ASSERT_EQ(GraphRun({"run", graph, "--input", "x=[3.0, -2.0]", "--output", "y=@" + answer}).exit,
+            0);
+  const Finished run = OnDevice({"run", graph, "--input", "x=[3.0, -2.0]", "--expect",
+                                 "y=@" + answer, "--device", "OPENCL:0", "--no-fallback"});
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+}
+
+// A product into which nothing is fused: the empty list is read as one.
+TEST_F(OpenCl, AListOfTextsMayBeEmpty) {
+  const auto side = [](const char* name) {
+    return absl::StrCat("node { name: '", name, "' op: 'Placeholder' attr { key: 'dtype' value { ",
+                        "type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: 2 } ",
+                        "dim { size: 2 } } } } }\n");
+  };
+  const std::string graph = TempFile(
+      "fused.pbtxt",
+      absl::StrCat(side("a"), side("b"), "node { name: 'y' op: '_FusedMatMul' input: ['a', 'b']\n",
+                   "  attr { key: 'T' value { type: DT_FLOAT } }\n",
+                   "  attr { key: 'num_args' value { i: 0 } }\n",
+                   "  attr { key: 'fused_ops' value { list {} } } }\n"));
+  const Finished run =
+      OnDevice({"run", graph, "--input", "a=2x2xf32=ones", "--input", "b=2x2xf32=ones", "--output",
+                "y", "--device", "OPENCL:0", "--no-fallback"});
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+}
+
 // The error of a kernel that ran is told when the run ends, with node and value.
 TEST_F(OpenCl, IndexOutOfRangeNamesNodeAndValue) {
   const std::string graph = TempFile(

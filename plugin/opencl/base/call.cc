@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace opencl {
@@ -66,8 +67,9 @@ int32_t Construction::ListSize(const char* attr, int32_t* total) const {
   int32_t list = 0, bytes = 0;
   TF_OpKernelConstruction_GetAttrSize(context_, attr, &list, &bytes, status.get());
   ThrowIfFailed(status);
-  if (total != nullptr) *total = bytes;
-  return list;
+  // -1 stands for what an attribute of another kind does not have, and for the bytes of no texts.
+  if (total != nullptr) *total = std::max(bytes, 0);
+  return std::max(list, 0);
 }
 
 std::string Construction::String(const char* attr) const {

@@ -30,9 +30,7 @@ struct Tensor {
 };
 
 // Attributes of a node, of which each function takes the name. They throw the host's error if the
-// node has no such attribute, or one of another type. But String, Ints, Strings and Types may throw
-// std::length_error, which names nothing, for an attribute of another kind; so does Strings for an
-// empty list.
+// node has no such attribute, or one of another type.
 class Construction {
  public:
   explicit Construction(TF_OpKernelConstruction* context) : context_(context) {}

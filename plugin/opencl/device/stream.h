@@ -43,8 +43,7 @@ class Stream {
 
   // Queues a call of the host's function, also where work before it fails. Later work on this
   // stream waits for its end. A thread of the driver calls it. The status that the function sets
-  // has nowhere to go. If clFlush at the end fails, Call throws, and the function is called all the
-  // same.
+  // has nowhere to go. If Call throws, the function is not called.
   void Call(SE_StatusCallbackFn function, void* argument);
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -149,9 +150,12 @@ class Translator {
     const ElementType& element = TypeOf(type);
     if (element.kind == Kind::kFloat) {
       // Written anew, so that nothing but a number gets into the kernel.
+      const double value = Number(word);
       char digits[40];
-      std::snprintf(digits, sizeof(digits), element.bytes == 8 ? "%.17e" : "%.8ef", Number(word));
-      return {Joined({"((", element.computed, ")", digits, ")"}), type};
+      std::snprintf(digits, sizeof(digits), element.bytes == 8 ? "%.17e" : "%.8ef", value);
+      return {Joined({"((", element.computed, ")",
+                      std::isfinite(value) ? digits : NameOfNotFinite(value), ")"}),
+              type};
     }
     char* end = nullptr;
     const long long value = std::strtoll(word.c_str(), &end, 10);
