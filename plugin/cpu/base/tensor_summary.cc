@@ -61,8 +61,10 @@ std::string ElementText(DataType type, const void* data, int64_t i) {
       return absl::StrCat(PlainElement<uint16_t>().As<uint16_t>(data, i));
     case DataType::kBool:
     case DataType::kUint4:
+    case DataType::kUint2:
       return absl::StrCat(static_cast<const uint8_t*>(data)[i]);
     case DataType::kInt4:
+    case DataType::kInt2:
       return absl::StrCat(static_cast<const int8_t*>(data)[i]);
     case DataType::kDouble:
       return DoubleText(static_cast<const double*>(data)[i]);

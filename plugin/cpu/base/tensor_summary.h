@@ -1,9 +1,9 @@
 // Tensors as text, in TensorFlow's two forms: of its messages and of tf.print.
 //
 // `data` holds the elements in row-major order. "?" stands for an element of a type that TensorFlow
-// does not print either: complex numbers and qint32. An element of type int2 or uint2 has no text
-// at all. An element of type resource or variant is shown by its kind, "<tensor list>", or by "?"
-// if it is null. TensorFlow has names of its own there.
+// does not print either: complex numbers and qint32. An element of type resource or variant is
+// shown by its kind, "<tensor list>", or by "?" if it is null. TensorFlow has names of its own
+// there.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/image/crop_and_resize_loops.h"
+#include "plugin/cpu/image/resize_axis.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
 
@@ -31,6 +32,7 @@ absl::Status ReadImage(const Prepare& p, const Shape& image, Crop* s) {
     return p.Invalid(absl::StrCat("the image must have rank 4, rows and columns, not the shape ",
                                   image.ToString()));
   }
+  TENON_RETURN_IF_ERROR(CheckPixelsAreNumbered(p, image));
   s->batch = image.dim(0);
   s->rows = image.dim(1);
   s->columns = image.dim(2);

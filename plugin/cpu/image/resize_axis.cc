@@ -64,6 +64,10 @@ absl::Status CheckImages(const Prepare& p, const Shape& images) {
     return p.Invalid(absl::StrCat("the images must have rank 4, not ", images.ToString()));
   if (images.dim(1) <= 0 || images.dim(2) <= 0)
     return p.Invalid("the images must have rows and columns");
+  return CheckPixelsAreNumbered(p, images);
+}
+
+absl::Status CheckPixelsAreNumbered(const Prepare& p, const Shape& images) {
   constexpr int64_t kMost = int64_t{1} << std::numeric_limits<float>::digits;
   if (images.dim(1) > kMost || images.dim(2) > kMost) {
     return p.Unimplemented(absl::StrCat("single precision cannot number the pixels of images ",

@@ -37,6 +37,8 @@ absl::StatusOr<Scaling> ReadScaling(const Prepare& p, bool takes_both = false);
 // Returns INVALID_ARGUMENT unless the images have rank 4, a row and a column at least.
 // UNIMPLEMENTED for more than 2^24 rows or columns, which a float cannot number exactly.
 absl::Status CheckImages(const Prepare& p, const Shape& images);
+// The second half of it, for images of rank 4.
+absl::Status CheckPixelsAreNumbered(const Prepare& p, const Shape& images);
 
 // An output between two inputs: in[lower] + (in[upper] - in[lower]) * share.
 struct Blend {

@@ -113,6 +113,11 @@ absl::StatusOr<FusedResults::Channels> FusedResults::Start(const StepArgs& args)
   } else if (fusion_.dequantize) {
     out_scale = 1;
   }
+  if (fusion_.requantize && !(out_scale > 0)) {
+    const ValueRange asked = InputRange(args, ranges_ + 4);
+    return absl::InvalidArgumentError(absl::StrCat("the range asked for must have a width, not [",
+                                                   asked.min, ", ", asked.max, "]"));
+  }
   if (!(out_scale > 0) || !(a_scale > 0) || !(b_scale > 0)) {
     return absl::InvalidArgumentError(absl::StrCat("the ranges must have a width, not [", a.min,
                                                    ", ", a.max, "] and [", b(0).min, ", ", b(0).max,

@@ -49,7 +49,6 @@ absl::StatusOr<TiledPrimitive::Pointer> PlaceFilter(Prepare& p, TiledPrimitive& 
   if (wanted == plain) return TiledPrimitive::Input(1);
   if (p.input_value(1) != nullptr) {
     TENON_ASSIGN_OR_RETURN(auto bytes, PackConstant(p, 1, 0, plain, wanted));
-    p.DropInput(1);
     return TiledPrimitive::Fixed(tiled.Keep(std::move(bytes)));
   }
   const std::shared_ptr<const OneDnnRunner> pack = MakeReorder(plain, wanted);
@@ -91,6 +90,8 @@ absl::Status BuildInputGrad(Prepare& p, const ConvProblem& q) {
     tiled->AddTile(runner, {TiledPrimitive::Input(2, q.OutputAt(n, 0) * element), *filter_at,
                             TiledPrimitive::Output(0, q.InputAt(n, 0) * element)});
   }
+  // Only now: after an error another kernel reads the filter.
+  if (filter_at.has_value() && p.input_value(1) != nullptr && !(filter == plain)) p.DropInput(1);
   TiledPrimitive::Install(p, std::move(tiled));
   return absl::OkStatus();
 }

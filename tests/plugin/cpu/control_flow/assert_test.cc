@@ -57,6 +57,13 @@ TEST(TensorSummary, PutsRowsIntoBrackets) {
   EXPECT_EQ(Counted(Shape({2, 0, 3}), 3), "");
 }
 
+TEST(TensorSummary, ShowsIntegersOfFewBits) {
+  EXPECT_EQ(Shown<int8_t>(DataType::kInt4, {-8, 7}), "-8 7");
+  EXPECT_EQ(Shown<uint8_t>(DataType::kUint4, {0, 15}), "0 15");
+  EXPECT_EQ(Shown<int8_t>(DataType::kInt2, {-2, 1}), "-2 1");
+  EXPECT_EQ(Shown<uint8_t>(DataType::kUint2, {0, 3}), "0 3");
+}
+
 TEST(TensorSummary, WritesAsManyDigitsAsTellNumbersApart) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   EXPECT_EQ(Shown<float>(DataType::kFloat, {0.1f, 1 / 3.0f, 1e10f, 1e-7f, 123456789.0f, -0.0f}),

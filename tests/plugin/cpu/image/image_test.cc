@@ -147,6 +147,21 @@ TEST(CropAndResize, ChecksBoxesAndIndices) {
   }
 }
 
+// A float cannot number these pixels: the last place would be one beyond the image.
+TEST(CropAndResize, RefusesImagesWithTooManyRows) {
+  constexpr int32_t kRows = (1 << 24) + 4;
+  const Tensor image = *Tensor::Allocate(DataType::kUint8, Shape({1, kRows, 1, 1}));
+  const Tensor box = Floats(Shape({1, 4}), {1, 0, 1, 1}), index = Int32s({0});
+  const Tensor gradients = Floats(Shape({1, 1, 1, 1}), {1});
+  const auto unimplemented = absl::StatusCode::kUnimplemented;
+  const char* const says = "single precision cannot number the pixels";
+  const Attrs bytes = {{"T", attr::Type(DataType::kUint8)}};
+  ExpectError(unimplemented, says, "CropAndResize", bytes, {image, box, index, Int32s({1, 1})});
+  ExpectError(unimplemented, says, "CropAndResizeGradImage", {{"T", kFloat}},
+              {gradients, box, index, Int32s({1, kRows, 1, 1})});
+  ExpectError(unimplemented, says, "CropAndResizeGradBoxes", bytes, {gradients, image, box, index});
+}
+
 TEST(CropAndResize, GradientsSumUpWhateverTheThreads) {
   const int boxes = 40;
   std::vector<float> corners;

@@ -134,6 +134,13 @@ TEST(QuantizedFused, RefusesWhatDoesNotFit) {
   std::vector<Tensor> wide = MatMulInputs();
   wide[1] = Ramp(DataType::kQint8, Shape({8, 11}));
   ExpectError(invalid, "no matrices with a product", "QuantizedMatMulWithBias", kMatMul, wide);
+  // The range at fault is named, not those of the factors.
+  Attrs attrs = kMatMul;
+  attrs["Toutput"] = attr::Type(DataType::kQuint8);
+  std::vector<Tensor> requantize = MatMulInputs();
+  requantize.insert(requantize.end(), {Scalar(0), Scalar(0)});
+  ExpectError(invalid, "the range asked for must have a width, not [0, 0]",
+              "QuantizedMatMulWithBiasAndRequantize", attrs, requantize);
 }
 
 TEST(QuantizedFused, SaysWhatIsNotBuilt) {
