@@ -225,7 +225,7 @@ absl::Status PluginKernelImpl::TimedOut(TF_OpKernelContext& context, const char*
                                         double timeout_s) const {
   context.Fail(absl::DeadlineExceededError(absl::StrCat(what, " within ", timeout_s, " s")));
   absl::MutexLock lock(&context.mutex);
-  return WithNode(context.status, info_);
+  return WithNode(NotUnavailable(context.status, info_), info_);
 }
 
 // Ends the locks that the plug-in did not release: one that outlived its call would keep all others

@@ -89,8 +89,8 @@ class PluginKernel {
 
   // Queues the computation (device) or runs it (host). Thread-safe, with a context for each thread.
   // Waits for an asynchronous kernel and for deferred work. Errors:
-  //   the first failure: one that the kernel reported, where UNAVAILABLE becomes INTERNAL unless
-  //   the wait for the kernel then ends without success; INTERNAL for an exception;
+  //   the first failure: one that the kernel reported, where UNAVAILABLE becomes INTERNAL; INTERNAL
+  //   for an exception;
   //   DEADLINE_EXCEEDED if the callback or the deferred work takes longer than timeout_s. A
   //   synchronous compute_func has no limit;
   //   INTERNAL "Missing 0-th output from {{node n}}" for a missing output, if there is no failure;

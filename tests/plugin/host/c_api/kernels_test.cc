@@ -504,11 +504,12 @@ TEST(TestKernel, DeferredOps) {
   EXPECT_EQ(RunKernel(**kernel, {}, 0, 0.01).status.code(), absl::StatusCode::kDeadlineExceeded);
 }
 
-void FailDataLoss(TF_OpKernelContext* ctx) {
+void FailWith(TF_OpKernelContext* ctx, TF_Code code) {
   S status;
-  TF_SetStatus(status, TF_DATA_LOSS, "the first failure");
+  TF_SetStatus(status, code, "the first failure");
   TF_OpKernelContext_Failure(ctx, status);
 }
+void FailDataLoss(TF_OpKernelContext* ctx) { FailWith(ctx, TF_DATA_LOSS); }
 
 // What the kernel reports says more than that the host waited in vain afterwards.
 TEST(TestKernel, AFailureIsToldBeforeATimeOut) {
@@ -531,6 +532,20 @@ TEST(TestKernel, AFailureIsToldBeforeATimeOut) {
     EXPECT_EQ(failed.code(), absl::StatusCode::kDataLoss) << failed;
     EXPECT_THAT(failed.message(), HasSubstr("the first failure"));
   }
+}
+
+// UNAVAILABLE is the host's own word, also where the kernel does not end in time.
+TEST(TestKernel, AFailureBeforeATimeOutIsNeverUnavailable) {
+  RegisterTestOp("DeferredUnavailable", {}, {}, {});
+  RegisterTestKernel("DeferredUnavailable", "CPU", nullptr, [](void*, TF_OpKernelContext* ctx) {
+    TF_IncNumDeferredOps(ctx);
+    FailWith(ctx, TF_UNAVAILABLE);
+  });
+  auto kernel = TestNode("DeferredUnavailable", {}).CreateKernel();
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const absl::Status failed = RunKernel(**kernel, {}, 0, 0.01).status;
+  EXPECT_EQ(failed.code(), absl::StatusCode::kInternal) << failed;
+  EXPECT_THAT(failed.message(), HasSubstr("the first failure"));
 }
 
 }  // namespace
