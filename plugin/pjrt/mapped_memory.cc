@@ -40,16 +40,12 @@ MappedMemory::~MappedMemory() {
   }
 }
 
-void* MappedMemory::Map(size_t bytes) {
-  void* const data = std::aligned_alloc(kPageBytes, bytes);
-  if (data == nullptr) return nullptr;
+bool MappedMemory::Map(void* data, size_t bytes) const {
   auto args = Fresh<abi::ClientDmaMapArgs>();
   args.client = client_;
   args.data = data;
   args.size = bytes;
-  if (api_->Call(fn::Client_DmaMap, args).ok()) return data;
-  std::free(data);
-  return nullptr;
+  return api_->Call(fn::Client_DmaMap, args).ok();
 }
 
 MappedMemory::Block MappedMemory::Take(size_t bytes) {
@@ -61,10 +57,12 @@ MappedMemory::Block MappedMemory::Take(size_t bytes) {
     if (refused_ || bytes > kMostBytes - bytes_) return {};
     bytes_ += bytes;
   }
-  void* const data = Map(bytes);  // without the lock: the call may take long
-  if (data != nullptr) return Block(this, data, bytes);
+  // Without the lock: the call may take long.
+  void* const data = std::aligned_alloc(kPageBytes, bytes);
+  if (data != nullptr && Map(data, bytes)) return Block(this, data, bytes);
+  std::free(data);
   absl::MutexLock lock(&mutex_);
-  refused_ = true;
+  refused_ = refused_ || data != nullptr;  // else the host may have memory another time
   bytes_ -= bytes;
   return {};
 }

@@ -54,15 +54,14 @@ class MappedMemory {
 
   // A block of at least `bytes` bytes. Nothing, if the plug-in maps no memory, or memory is short,
   // or more than kMostBytes would be out and in the pool; abandoned blocks count as out. Once the
-  // plug-in has failed or memory was short, the pool maps no more, but goes on with the blocks that
-  // it has.
+  // plug-in has failed, the pool maps no more, but goes on with the blocks that it has.
   Block Take(size_t bytes);
 
  private:
   static constexpr size_t kMostBytes = size_t{1} << 30;
 
   Block FindFree(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void* Map(size_t bytes);
+  bool Map(void* data, size_t bytes) const;
 
   const std::shared_ptr<const Api> api_;
   abi::Client* const client_;

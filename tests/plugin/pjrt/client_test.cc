@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <atomic>
 #include <thread>
 
@@ -140,6 +142,21 @@ TEST_F(PjrtClientTest, ATypeWithoutBuffersIsRefusedBeforeTheCall) {
       client_->Upload(values_, text, 0, HostData::kUntilUploaded, nullptr, "").status().code(),
       absl::StatusCode::kUnimplemented);
 }
+
+// A sanitizer's allocator ends the process where the system has no memory.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(PjrtClientTest, MapsMemoryAgainAfterTheHostHadNone) {
+  Open();
+  rlimit before;
+  getrlimit(RLIMIT_AS, &before);
+  const rlimit none = {size_t{1} << 20, before.rlim_max};
+  setrlimit(RLIMIT_AS, &none);
+  const bool taken(client_->mapped_memory().Take(size_t{1} << 29));
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_FALSE(taken);
+  EXPECT_TRUE(client_->mapped_memory().Take(size_t{1} << 16));
+}
+#endif
 
 }  // namespace
 }  // namespace tenon::pjrt_client_test
