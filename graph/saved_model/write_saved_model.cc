@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <climits>
 #include <filesystem>
 #include <set>
@@ -160,6 +161,20 @@ class UnfinishedFolder {
   fs::path path_;
 };
 
+// Makes a new folder beside `target`, and the folders around it that are missing.
+absl::StatusOr<fs::path> MakeFolderBeside(const fs::path& target) {
+  static std::atomic<unsigned> count{0};
+  std::error_code error;
+  if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
+  while (!error) {
+    fs::path path = target.parent_path() / absl::StrCat(".", target.filename().string(), ".",
+                                                        getpid(), "-", count++, ".unfinished");
+    if (fs::create_directory(path, error)) return path;
+    if (error == std::errc::file_exists) error.clear();
+  }
+  return OfFile(target, error);
+}
+
 absl::Status CheckFolder(const SavedModel& model, const fs::path& folder) {
   std::error_code error;
   const fs::path within = fs::weakly_canonical(folder, error);
@@ -185,11 +200,8 @@ absl::Status WriteSavedModel(const SavedModel& model, const Graph& graph,
   if (!target.has_filename()) target = target.parent_path();
   TENON_RETURN_IF_ERROR(CheckFolder(model, target));
   TENON_ASSIGN_OR_RETURN(const std::string bytes, ModelBytesWith(model, graph, folder));
-  UnfinishedFolder unfinished(target.parent_path() / absl::StrCat(".", target.filename().string(),
-                                                                  ".", getpid(), ".unfinished"));
-  std::error_code error;
-  fs::create_directories(unfinished.path(), error);
-  if (error) return OfFile(target, error);
+  TENON_ASSIGN_OR_RETURN(fs::path made, MakeFolderBeside(target));
+  UnfinishedFolder unfinished(std::move(made));
   TENON_RETURN_IF_ERROR(CopyOtherFiles(model.folder, unfinished.path()));
   TENON_RETURN_IF_ERROR(WriteFile((unfinished.path() / "saved_model.pb").string(), bytes));
   return unfinished.Rename(target);

@@ -15,8 +15,7 @@ namespace tenon {
 // as they name nodes that the graph may lack. Other files are copied, but for fingerprint.pb, which
 // tells of the old bytes. The graph's file is saved_model.pb, also where the model's is text.
 // Missing folders around `folder` are made. `folder` appears when all is written; until then the
-// files are in a folder beside it, ".NAME.PID.unfinished", which is removed after an error. So two
-// calls of one process for the same `folder` must not overlap.
+// files are in a folder beside it, ".NAME.PID-N.unfinished", which is removed after an error.
 // ALREADY_EXISTS: `folder` exists and is no empty folder. INVALID_ARGUMENT: `folder` is or lies
 // within the model's folder, or the model's file is malformed; the message has the file's name.
 // UNIMPLEMENTED: a message would be larger than 2 GiB, which protobuf does not read. Else errors of

@@ -33,6 +33,17 @@ bool IsLargeBlock(size_t capacity) {
   return capacity >= (size_t{1} << 20) && capacity <= kMaxPooled;
 }
 
+void* AllocateOwnBlock(size_t bytes, size_t capacity) {
+  const size_t alignment = capacity >= kHugePageBytes ? kHugePageBytes : kTensorAlignment;
+  void* const data =
+      std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
+  // Whole huge pages only: the rest of the last one would be memory beyond what the caller asked
+  // for.
+  if (data != nullptr && alignment == kHugePageBytes)
+    madvise(data, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  return data;
+}
+
 }  // namespace
 
 Buffer* Buffer::Allocate(size_t bytes) {
@@ -45,21 +56,16 @@ Buffer* Buffer::Allocate(size_t bytes) {
     return kept;
   }
   if (capacity <= kMaxJoined) return AllocateJoined(bytes, capacity);
-  if (IsLargeBlock(capacity)) {
-    void* const block = AllocateLargeBlock(capacity);
-    if (block == nullptr) return nullptr;
-    CountNewBuffer(capacity);
-    return new Buffer(Kind::kOwned, block, bytes);
+  auto* const buffer = new (std::nothrow) Buffer(Kind::kOwned, nullptr, bytes);
+  if (buffer == nullptr) return nullptr;
+  buffer->data_ =
+      IsLargeBlock(capacity) ? AllocateLargeBlock(capacity) : AllocateOwnBlock(bytes, capacity);
+  if (buffer->data_ == nullptr) {
+    delete buffer;
+    return nullptr;
   }
-  const size_t alignment = capacity >= kHugePageBytes ? kHugePageBytes : kTensorAlignment;
-  void* data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
-  if (data == nullptr) return nullptr;
-  // Whole huge pages only: the rest of the last one would be memory beyond what the caller asked
-  // for.
-  if (alignment == kHugePageBytes)
-    madvise(data, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
   CountNewBuffer(capacity);
-  return new Buffer(Kind::kOwned, data, bytes);
+  return buffer;
 }
 
 Buffer* Buffer::AllocateJoined(size_t bytes, size_t capacity) {

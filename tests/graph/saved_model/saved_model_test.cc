@@ -2,11 +2,15 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <unistd.h>
+
 #include <filesystem>
+#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "graph/base/file_bytes.h"
+#include "graph/saved_model/write_saved_model.h"
 #include "gtest/gtest.h"
 #include "proto/saved_model.pb.h"
 #include "tests/support/folder_test.h"
@@ -161,6 +165,25 @@ TEST_F(SavedModelTest, KnowsCompositeArgumentsAndDefaults) {
   EXPECT_EQ(signature->inputs[2].dtype, DataType::kInt64);
   EXPECT_EQ(signature->inputs[4].default_value.num_elements(), 2);
   EXPECT_EQ(signature->inputs[4].default_value.flat<float>()[1], 3);
+}
+
+// A folder that another run left, or that another thread writes just now, is not used.
+TEST_F(SavedModelTest, IsWrittenInAFolderOfItsOwn) {
+  const auto read = ImportSavedModel(testing::Golden(kAffine));
+  ASSERT_TRUE(read.ok()) << read.status();
+  fs::create_directories(folder_);
+  std::vector<fs::path> others;
+  for (const char* const number : {"", "-0", "-1"}) {
+    others.push_back(folder_ / absl::StrCat(".model.", getpid(), number, ".unfinished"));
+    fs::create_directories(others.back());
+    std::ofstream(others.back() / "stray") << "x";
+  }
+  const fs::path model = folder_ / "model";
+  const absl::Status written = WriteSavedModel(read->model, read->imported.graph, model.string());
+  ASSERT_TRUE(written.ok()) << written;
+  EXPECT_TRUE(fs::exists(model / "saved_model.pb"));
+  EXPECT_FALSE(fs::exists(model / "stray"));
+  for (const fs::path& other : others) EXPECT_TRUE(fs::exists(other / "stray")) << other;
 }
 
 }  // namespace
