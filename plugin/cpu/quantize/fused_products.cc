@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/window.h"
+#include "plugin/cpu/linalg/products/byte_constant.h"
 #include "plugin/cpu/linalg/products/byte_conv.h"
 #include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/quantize/fused_results.h"
@@ -32,6 +33,7 @@ void VisitBytes(DataType type, const void* data, F f) {
 struct FusedConv {
   FusedResults results;
   ByteConv conv;
+  ByteConstant filter;
 };
 
 // The sums of an int8 or quint8 factor and an int8 filter, without zero points: the ranges of both
@@ -46,7 +48,7 @@ absl::Status RunFusedConv(const void* state, const StepArgs& args) {
   };
   const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = store;
   return s.conv.Run(args, static_cast<char*>(args.scratch) + s.results.ChannelBytes(), args.in[0],
-                    args.in[1], 0, 0, nullptr, &finish);
+                    s.filter.Or(args.in[1]), 0, 0, nullptr, &finish);
 }
 
 struct FusedDepthwise {
@@ -135,8 +137,11 @@ absl::Status PrepareConv(Prepare& p, const Fusion& fusion, bool depthwise) {
     return absl::OkStatus();
   }
   const ByteConv conv(w, p.input_type(0) == DataType::kQint8, true);
-  p.set_scratch_bytes(results.ChannelBytes() + conv.ScratchBytes(p.workers(), true));
-  p.set_run(&RunFusedConv, std::make_shared<FusedConv>(FusedConv{results, conv}));
+  TENON_ASSIGN_OR_RETURN(const ByteConstant packed,
+                         ByteConstant::Pack(p, 1, conv.filter(), w.window_places()));
+  p.set_scratch_bytes(results.ChannelBytes() +
+                      conv.ScratchBytes(p.workers(), true, packed.is_packed()));
+  p.set_run(&RunFusedConv, std::make_shared<FusedConv>(FusedConv{results, conv, packed}));
   return absl::OkStatus();
 }
 
@@ -150,6 +155,7 @@ absl::Status PrepareConv(Prepare& p) {
 struct FusedMatMul {
   FusedResults results;
   ByteMatMul product;
+  ByteConstant right;
   int64_t n;
   size_t sum_bytes;
 };
@@ -166,7 +172,7 @@ absl::Status RunFusedMatMul(const void* state, const StepArgs& args) {
   };
   const absl::FunctionRef<void(int64_t, int64_t, int64_t)> finish = store;
   constexpr int32_t kZero = 0;
-  s.product.Run(*args.workers, args.in[0], args.in[1], {{&kZero, 1}, {&kZero, 1}},
+  s.product.Run(*args.workers, args.in[0], s.right.Or(args.in[1]), {{&kZero, 1}, {&kZero, 1}},
                 memory + s.sum_bytes, sums, &finish);
   return absl::OkStatus();
 }
@@ -189,10 +195,11 @@ absl::Status PrepareMatMul(Prepare& p, const Fusion& fusion) {
   const ByteMatMul product(a.dim(0), a.dim(1), b.dim(1), {p.input_type(0) == DataType::kQint8},
                            {true});
   const size_t sum_bytes = AlignedBytes(out.num_elements() * sizeof(int32_t));
-  TENON_ASSIGN_OR_RETURN(const size_t scratch, product.ScratchBytes());
+  TENON_ASSIGN_OR_RETURN(const ByteConstant right, ByteConstant::Pack(p, 1, product.right()));
+  TENON_ASSIGN_OR_RETURN(const size_t scratch, product.ScratchBytes(right.is_packed()));
   p.set_scratch_bytes(results.ChannelBytes() + sum_bytes + scratch);
-  p.set_run(&RunFusedMatMul,
-            std::make_shared<FusedMatMul>(FusedMatMul{results, product, b.dim(1), sum_bytes}));
+  p.set_run(&RunFusedMatMul, std::make_shared<FusedMatMul>(
+                                 FusedMatMul{results, product, right, b.dim(1), sum_bytes}));
   return absl::OkStatus();
 }
 

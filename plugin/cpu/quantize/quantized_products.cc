@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/window.h"
+#include "plugin/cpu/linalg/products/byte_constant.h"
 #include "plugin/cpu/linalg/products/byte_conv.h"
 #include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/quantize/quantized_range.h"
@@ -30,12 +31,18 @@ absl::StatusOr<Operands> ReadOperands(const StepArgs& args, const QuantizedType&
 
 // --- QuantizedMatMul.
 
+struct ByteMatMulStep {
+  ByteMatMul product;
+  ByteConstant right;
+};
+
 absl::Status RunMatMul(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const ByteMatMulStep*>(state);
   const QuantizedType type = QuantizedTypeOf(DataType::kQuint8);
   TENON_ASSIGN_OR_RETURN(const Operands operands, ReadOperands(args, type));
-  static_cast<const ByteMatMul*>(state)->Run(
-      *args.workers, args.in[0], args.in[1], {{&operands.zero_a, 1}, {&operands.zero_b, 1}},
-      args.scratch, static_cast<int32_t*>(args.out[0]), nullptr);
+  s.product.Run(*args.workers, args.in[0], s.right.Or(args.in[1]),
+                {{&operands.zero_a, 1}, {&operands.zero_b, 1}}, args.scratch,
+                static_cast<int32_t*>(args.out[0]), nullptr);
   StoreRange(args, 1, ProductRange(type, operands.a, type, operands.b));
   return absl::OkStatus();
 }
@@ -56,23 +63,29 @@ absl::Status PrepareMatMul(Prepare& p) {
   TENON_RETURN_IF_ERROR(CheckSingleValues(p, 2, 6));
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, {m, n}));
   SetQuantizedOutput(p, output);
-  auto product = std::make_shared<ByteMatMul>(m, k, n, ByteSide{false, transpose_a},
-                                              ByteSide{false, transpose_b});
-  TENON_ASSIGN_OR_RETURN(const size_t scratch, product->ScratchBytes());
+  const ByteMatMul product(m, k, n, ByteSide{false, transpose_a}, ByteSide{false, transpose_b});
+  TENON_ASSIGN_OR_RETURN(const ByteConstant right, ByteConstant::Pack(p, 1, product.right()));
+  TENON_ASSIGN_OR_RETURN(const size_t scratch, product.ScratchBytes(right.is_packed()));
   p.set_scratch_bytes(scratch);
-  p.set_run(&RunMatMul, std::move(product));
+  p.set_run(&RunMatMul, std::make_shared<ByteMatMulStep>(ByteMatMulStep{product, right}));
   return absl::OkStatus();
 }
 
 // --- QuantizedConv2D.
 
+struct ByteConvStep {
+  ByteConv conv;
+  ByteConstant filter;
+};
+
 // Pixels outside of the image stand for 0.
 absl::Status RunConv(const void* state, const StepArgs& args) {
   const QuantizedType type = QuantizedTypeOf(DataType::kQuint8);
   TENON_ASSIGN_OR_RETURN(const Operands operands, ReadOperands(args, type));
-  TENON_RETURN_IF_ERROR(static_cast<const ByteConv*>(state)->Run(
-      args, args.scratch, args.in[0], args.in[1], operands.zero_a, operands.zero_b,
-      static_cast<int32_t*>(args.out[0]), nullptr));
+  const auto& s = *static_cast<const ByteConvStep*>(state);
+  TENON_RETURN_IF_ERROR(s.conv.Run(args, args.scratch, args.in[0], s.filter.Or(args.in[1]),
+                                   operands.zero_a, operands.zero_b,
+                                   static_cast<int32_t*>(args.out[0]), nullptr));
   StoreRange(args, 1, ProductRange(type, operands.a, type, operands.b));
   return absl::OkStatus();
 }
@@ -109,9 +122,13 @@ absl::Status PrepareConv(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const Shape output,
                          CheckedShape(p, {w.batch, w.rows.out, w.columns.out, w.out_channels}));
   SetQuantizedOutput(p, output);
-  auto conv = std::make_shared<ByteConv>(w, false, false);
-  if (output.num_elements() > 0) p.set_scratch_bytes(conv->ScratchBytes(p.workers(), false));
-  p.set_run(&RunConv, std::move(conv));
+  const ByteConv conv(w, false, false);
+  TENON_ASSIGN_OR_RETURN(const ByteConstant packed,
+                         ByteConstant::Pack(p, 1, conv.filter(), w.window_places()));
+  // Without elements the range is all there is to write.
+  if (output.num_elements() > 0)
+    p.set_scratch_bytes(conv.ScratchBytes(p.workers(), false, packed.is_packed()));
+  p.set_run(&RunConv, std::make_shared<ByteConvStep>(ByteConvStep{conv, packed}));
   return absl::OkStatus();
 }
 

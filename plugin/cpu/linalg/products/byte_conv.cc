@@ -47,12 +47,9 @@ size_t ByteConv::SlotBytes(bool own_sums) const {
          (in_place() ? 0 : AlignedBytes(tile_places() * filter_.row_bytes())) +
          (own_sums ? AlignedBytes(tile_places() * w_.out_channels * sizeof(int32_t)) : 0);
 }
-size_t ByteConv::SharedBytes() const {
-  return filter_.PackedBytes() +
-         AlignedBytes((w_.window_places() + 1) * w_.out_channels * sizeof(int32_t));
-}
-size_t ByteConv::ScratchBytes(const Workers& workers, bool own_sums) const {
-  return SharedBytes() + TileScratchBytes(workers, tiles(), SlotBytes(own_sums));
+size_t ByteConv::SharedBytes() const { return filter_.WholeBytes(w_.window_places()); }
+size_t ByteConv::ScratchBytes(const Workers& workers, bool own_sums, bool packed) const {
+  return (packed ? 0 : SharedBytes()) + TileScratchBytes(workers, tiles(), SlotBytes(own_sums));
 }
 
 int64_t ByteConv::PackWindow(const Operands& o, int64_t image, int64_t place, char* to) const {
@@ -112,28 +109,31 @@ void ByteConv::Correct(const Operands& o, int64_t place, int64_t inside, const c
 }
 
 absl::Status ByteConv::Run(
-    const StepArgs& args, void* scratch, const void* images, const void* filter, int32_t left_zero,
+    const StepArgs& args, void* scratch, const void* images, ByteRight filter, int32_t left_zero,
     int32_t right_zero, int32_t* sums,
     const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)>* finish) const {
   const int64_t n = w_.out_channels, window_places = w_.window_places();
   if (tiles() == 0 || n == 0) return absl::OkStatus();
-  char* const packed = static_cast<char*>(scratch);
-  auto* const place_sums = reinterpret_cast<int32_t*>(packed + filter_.PackedBytes());
-  int32_t* const column_sums = place_sums + window_places * n;
-  filter_.Pack(*args.workers, filter, packed);
-  Operands o{static_cast<const uint8_t*>(images),
-             packed,
-             nullptr,
-             column_sums,
-             static_cast<int32_t>(ByteRightSide::LeftZero(left_zero, left_signed_)),
-             static_cast<int32_t>(filter_.RightZero(right_zero))};
-  if (o.left_zero != 0 || o.right_zero != 0) {
-    filter_.SumColumns(*args.workers, filter, window_places, place_sums);
-    filter_.SumColumns(*args.workers, filter, 1, column_sums);
-    o.place_sums = place_sums;
+  const int32_t zero = static_cast<int32_t>(ByteRightSide::LeftZero(left_zero, left_signed_));
+  const int32_t filter_zero = static_cast<int32_t>(filter_.RightZero(right_zero));
+  const bool corrects = zero != 0 || filter_zero != 0;
+  const char* packed = static_cast<const char*>(filter.packed);
+  if (packed == nullptr) {
+    if (corrects) {
+      filter_.PackWhole(*args.workers, filter.values, window_places, scratch);
+    } else {
+      filter_.Pack(*args.workers, filter.values, scratch);
+    }
+    packed = static_cast<const char*>(scratch);
   }
+  const Operands o{static_cast<const uint8_t*>(images),
+                   packed,
+                   corrects ? filter_.PartSums(packed) : nullptr,
+                   filter_.WholeSums(packed, window_places),
+                   zero,
+                   filter_zero};
   StepArgs rest = args;
-  rest.scratch = packed + SharedBytes();
+  rest.scratch = static_cast<char*>(scratch) + (filter.packed != nullptr ? 0 : SharedBytes());
   const int64_t places = w_.out_places(), tiles_of_image = tiles() / w_.batch;
   return ForEachTile(rest, tiles(), SlotBytes(sums == nullptr), [&](int64_t tile, char* memory) {
     const int64_t image = tile / tiles_of_image, first = tile % tiles_of_image * kByteTilePlaces;

@@ -21,13 +21,17 @@ class ByteConv {
   ByteConv(const Windows& windows, bool left_signed, bool right_signed);
 
   const Windows& windows() const { return w_; }
-  // Returns the bytes of scratch memory for Run, with a place for the sums if they go nowhere else.
-  size_t ScratchBytes(const Workers& workers, bool own_sums) const;
+  // The filter as a right side, of which ByteRight::packed is what PackWhole wrote for
+  // windows().window_places() parts.
+  const ByteRightSide& filter() const { return filter_; }
+  // Returns the bytes of scratch memory for Run, with a place for the sums if they go nowhere else;
+  // `packed`: Run gets ByteRight::packed.
+  size_t ScratchBytes(const Workers& workers, bool own_sums, bool packed = false) const;
   // Calls finish(image, first, count, sums) for `count` places of the output of an image, from
   // `first` on, from any thread, once for each place: the sums of their channels, one place after
   // the other, in scratch memory or, if `sums` is not null, in that tensor of the output's shape.
   // `scratch` takes the place of args.scratch. finish may be null if sums is not.
-  absl::Status Run(const StepArgs& args, void* scratch, const void* images, const void* filter,
+  absl::Status Run(const StepArgs& args, void* scratch, const void* images, ByteRight filter,
                    int32_t left_zero, int32_t right_zero, int32_t* sums,
                    const absl::FunctionRef<void(int64_t image, int64_t first, int64_t count,
                                                 const int32_t* sums)>* finish) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 
 namespace tenon::cpu {
@@ -40,6 +41,29 @@ void ByteRightSide::Pack(Workers& workers, const void* b, void* to) const {
                        static_cast<char*>(to) + i * bytes);
     }
   });
+}
+
+std::string ByteRightSide::Form() const {
+  return absl::StrCat(gemm_.name, side_.is_signed ? " s " : " u ", side_.transposed ? "^T " : "",
+                      k_, "x", n_);
+}
+
+size_t ByteRightSide::WholeBytes(int64_t parts) const {
+  return PackedBytes() + AlignedBytes(static_cast<size_t>((parts + 1) * n_) * sizeof(int32_t));
+}
+
+void ByteRightSide::PackWhole(Workers& workers, const void* b, int64_t parts, void* to) const {
+  Pack(workers, b, to);
+  auto* const sums = reinterpret_cast<int32_t*>(static_cast<char*>(to) + PackedBytes());
+  if (parts > 0) SumColumns(workers, b, parts, sums);
+  SumColumns(workers, b, 1, sums + parts * n_);
+}
+
+const int32_t* ByteRightSide::PartSums(const void* whole) const {
+  return reinterpret_cast<const int32_t*>(static_cast<const char*>(whole) + PackedBytes());
+}
+const int32_t* ByteRightSide::WholeSums(const void* whole, int64_t parts) const {
+  return PartSums(whole) + parts * n_;
 }
 
 void ByteRightSide::SumColumns(Workers& workers, const void* b, int64_t parts,
@@ -90,13 +114,14 @@ bool ByteMatMul::in_place() const {
 }
 
 // Of the right side, the column sums, the zero points and, if they are packed, the rows.
-absl::StatusOr<size_t> ByteMatMul::ScratchBytes() const {
+absl::StatusOr<size_t> ByteMatMul::ScratchBytes(bool packed) const {
   if (m_ == 0 || n_ == 0) return 0;
   // In double, which cannot overflow.
   const auto m = static_cast<double>(m_), n = static_cast<double>(n_);
   const auto row = static_cast<double>(right_.row_bytes());
-  const double bytes = (n + right_.gemm().columns) * row + (in_place() ? 0 : m * row) +
-                       (2 * n + m + 2) * sizeof(int32_t) + 5 * kTensorAlignment;
+  const double bytes = (packed ? 0 : (n + right_.gemm().columns) * row) +
+                       (in_place() ? 0 : m * row) + (2 * n + m + 2) * sizeof(int32_t) +
+                       5 * kTensorAlignment;
   if (bytes > 1e15) return absl::ResourceExhaustedError("the matrices are too large to be packed");
   return static_cast<size_t>(bytes);
 }
@@ -144,7 +169,7 @@ void ByteMatMul::RunTile(const Operands& o, int64_t first, int64_t last, int64_t
   }
 }
 
-void ByteMatMul::Run(Workers& workers, const void* a, const void* b, const ByteZeros& zeros,
+void ByteMatMul::Run(Workers& workers, const void* a, ByteRight b, const ByteZeros& zeros,
                      void* scratch, int32_t* c,
                      const absl::FunctionRef<void(int64_t, int64_t, int64_t)>* finish) const {
   if (m_ == 0 || n_ == 0) return;
@@ -161,8 +186,12 @@ void ByteMatMul::Run(Workers& workers, const void* a, const void* b, const ByteZ
   const auto any = [&](absl::Span<const int32_t> values) {
     return std::any_of(values.begin(), values.end(), not_zero);
   };
-  char* const right = take(right_.PackedBytes());
-  right_.Pack(workers, b, right);
+  const void* right = b.packed;
+  if (right == nullptr) {
+    char* const packed = take(right_.PackedBytes());
+    right_.Pack(workers, b.values, packed);
+    right = packed;
+  }
   int32_t* const left_zeros = take_ints(zeros.left.size());
   std::transform(zeros.left.begin(), zeros.left.end(), left_zeros, [this](int32_t zero) {
     return static_cast<int32_t>(ByteRightSide::LeftZero(zero, left_.is_signed));
@@ -170,13 +199,23 @@ void ByteMatMul::Run(Workers& workers, const void* a, const void* b, const ByteZ
   int32_t* const right_zeros = take_ints(zeros.right.size());
   std::transform(zeros.right.begin(), zeros.right.end(), right_zeros,
                  [this](int32_t zero) { return static_cast<int32_t>(right_.RightZero(zero)); });
-  Operands o{static_cast<const char*>(a),       right, nullptr, {left_zeros, zeros.left.size()},
-             {right_zeros, zeros.right.size()}, false, c,       finish};
+  Operands o{static_cast<const char*>(a),
+             static_cast<const char*>(right),
+             nullptr,
+             {left_zeros, zeros.left.size()},
+             {right_zeros, zeros.right.size()},
+             false,
+             c,
+             finish};
   o.sums_rows = any(o.right_zeros);
   if (o.sums_rows || any(o.left_zeros)) {
-    int32_t* const sums = take_ints(n_);
-    right_.SumColumns(workers, b, 1, sums);
-    o.column_sums = sums;
+    if (b.packed != nullptr) {
+      o.column_sums = right_.WholeSums(b.packed, 0);
+    } else {
+      int32_t* const sums = take_ints(n_);
+      right_.SumColumns(workers, b.values, 1, sums);
+      o.column_sums = sums;
+    }
   }
   if (!in_place()) {
     char* const rows = take(m_ * right_.row_bytes());

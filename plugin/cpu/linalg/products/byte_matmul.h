@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -25,12 +26,21 @@ struct ByteZeros {
   absl::Span<const int32_t> left, right;
 };
 
+// The values of a right side: as they are stored, or as Pack or PackRight wrote them once for all
+// runs. One of the two is null.
+struct ByteRight {
+  const void* values = nullptr;
+  const void* packed = nullptr;
+};
+
 // A right side [k, n] in panels, and products with it. Immutable; thread-safe.
 class ByteRightSide {
  public:
   ByteRightSide(int64_t k, int64_t n, ByteSide side);
 
   const ByteGemm& gemm() const { return gemm_; }
+  // A text that is equal for two right sides only if the same bytes are packed to the same.
+  std::string Form() const;
   int64_t panels() const { return (n_ + gemm_.columns - 1) / gemm_.columns; }
   // The numbers of values and of bytes of a packed row.
   int64_t row_values() const { return row_values_; }
@@ -39,6 +49,13 @@ class ByteRightSide {
   size_t PackedBytes() const;
   // Packs b. `to` is PackedBytes() long.
   void Pack(Workers& workers, const void* b, void* to) const;
+  // Bytes of the panels, the column sums of `parts` parts and those of all rows; what Pack and
+  // twice SumColumns write there. Multiples of 64.
+  size_t WholeBytes(int64_t parts) const;
+  void PackWhole(Workers& workers, const void* b, int64_t parts, void* to) const;
+  // Where the sums stand in what PackWhole wrote.
+  const int32_t* PartSums(const void* whole) const;
+  const int32_t* WholeSums(const void* whole, int64_t parts) const;
   // Sets sums[i * n + j] to the sum of column j over the i-th part of k / parts rows, as the
   // product sees the numbers.
   void SumColumns(Workers& workers, const void* b, int64_t parts, int32_t* sums) const;
@@ -70,11 +87,18 @@ class ByteMatMul {
  public:
   ByteMatMul(int64_t m, int64_t k, int64_t n, ByteSide left, ByteSide right);
 
-  // Returns the bytes of Run's scratch memory. RESOURCE_EXHAUSTED if there are more than 10^15.
-  absl::StatusOr<size_t> ScratchBytes() const;
+  // Returns the bytes of Run's scratch memory; `packed`: Run gets ByteRight::packed.
+  // RESOURCE_EXHAUSTED if there are more than 10^15.
+  absl::StatusOr<size_t> ScratchBytes(bool packed = false) const;
+  // Packs a right side that stays the same: `to` has RightBytes(), which do not depend on m.
+  size_t RightBytes() const { return right_.WholeBytes(0); }
+  void PackRight(Workers& workers, const void* b, void* to) const {
+    right_.PackWhole(workers, b, 0, to);
+  }
+  const ByteRightSide& right() const { return right_; }
   // Computes c of m rows of n sums, one after the other. Calls finish(row, begin, end) for parts of
   // rows that are done, from any thread, once for each element; null for no call.
-  void Run(Workers& workers, const void* a, const void* b, const ByteZeros& zeros, void* scratch,
+  void Run(Workers& workers, const void* a, ByteRight b, const ByteZeros& zeros, void* scratch,
            int32_t* c,
            const absl::FunctionRef<void(int64_t row, int64_t begin, int64_t end)>* finish) const;
 

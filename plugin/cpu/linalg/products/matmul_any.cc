@@ -4,6 +4,7 @@
 
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/products/byte_constant.h"
 #include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/linalg/products/matmul.h"
 #include "plugin/cpu/linalg/products/matmul_any_loops.h"
@@ -17,6 +18,7 @@ namespace {
 struct BytesMatMul {
   MatMulProblem q;
   ByteMatMul product;
+  ByteConstant right;  // of the one matrix b
 };
 
 absl::Status RunBytes(const void* state, const StepArgs& args) {
@@ -25,7 +27,7 @@ absl::Status RunBytes(const void* state, const StepArgs& args) {
   constexpr int32_t kZero = 0;
   for (int64_t i = 0; i < q.batch(); ++i) {
     s.product.Run(*args.workers, static_cast<const char*>(args.in[0]) + q.a_batch[i] * q.m * q.k,
-                  static_cast<const char*>(args.in[1]) + q.b_batch[i] * q.k * q.n,
+                  s.right.Or(static_cast<const char*>(args.in[1]) + q.b_batch[i] * q.k * q.n),
                   {{&kZero, 1}, {&kZero, 1}}, args.scratch,
                   static_cast<int32_t*>(args.out[0]) + i * q.m * q.n, nullptr);
   }
@@ -38,9 +40,12 @@ absl::Status PrepareBytes(Prepare& p, const MatMulProblem& q) {
   const auto side = [&](int i, bool transposed) {
     return ByteSide{p.input_type(i) == DataType::kInt8, transposed};
   };
-  auto s = std::make_shared<BytesMatMul>(
-      BytesMatMul{q, ByteMatMul(q.m, q.k, q.n, side(0, q.transpose_a), side(1, q.transpose_b))});
-  TENON_ASSIGN_OR_RETURN(const size_t scratch, s->product.ScratchBytes());
+  auto s = std::make_shared<BytesMatMul>(BytesMatMul{
+      q, ByteMatMul(q.m, q.k, q.n, side(0, q.transpose_a), side(1, q.transpose_b)), {}});
+  if (p.input_shape(1).num_elements() == q.k * q.n) {
+    TENON_ASSIGN_OR_RETURN(s->right, ByteConstant::Pack(p, 1, s->product.right()));
+  }
+  TENON_ASSIGN_OR_RETURN(const size_t scratch, s->product.ScratchBytes(s->right.is_packed()));
   p.set_scratch_bytes(scratch);
   p.set_run(&RunBytes, std::move(s));
   return absl::OkStatus();

@@ -214,7 +214,7 @@ class OneProduct {
 };
 
 template <typename A>
-absl::Status RunAs(const void* state, const StepArgs& args) {
+absl::Status RunMatMulAs(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const AnyMatMul*>(state);
   const MatMulProblem& q = s.q;
   OneProduct<A> product(s, args);
@@ -239,7 +239,7 @@ AnyMatMulRun RunOf(const MatMulProblem& q) {
     return 1.0 * static_cast<double>(panels.number()) * panels.width *
            static_cast<double>(panels.k);
   };
-  return {&RunAs<A>, (padded(blocks.a) + padded(blocks.b) + 1.0 * q.m * q.n) * sizeof(A)};
+  return {&RunMatMulAs<A>, (padded(blocks.a) + padded(blocks.b) + 1.0 * q.m * q.n) * sizeof(A)};
 }
 
 }  // namespace

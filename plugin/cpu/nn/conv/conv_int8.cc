@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/products/byte_constant.h"
 #include "plugin/cpu/linalg/products/byte_conv.h"
 #include "plugin/cpu/nn/conv/conv.h"
 #include "plugin/kernels/kernel.h"
@@ -22,6 +23,7 @@ struct Int8Conv {
   bool relu = false;
   bool has_side = false;
   std::optional<ByteConv> blocks = std::nullopt;  // where channels are last, in one group
+  ByteConstant filter = {};                       // for `blocks`
 };
 
 constexpr int64_t kChannelsTogether = 64;  // output channels that are summed together
@@ -80,7 +82,7 @@ absl::Status RunInt8Conv(const void* state, const StepArgs& args) {
         store(image, first + i, 0, q.out_channels, sums + i * q.out_channels);
     };
     const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = store_places;
-    return s.blocks->Run(args, args.scratch, images, filter, 0, 0, nullptr, &finish);
+    return s.blocks->Run(args, args.scratch, images, s.filter.Or(filter), 0, 0, nullptr, &finish);
   }
   const int64_t work = q.window_places() * q.place_elements();
   args.workers->ParallelFor(
@@ -132,7 +134,9 @@ absl::Status PrepareInt8Conv(Prepare& p) {
   if (output.num_elements() == 0) return absl::OkStatus();
   if (s->q.groups == 1 && !s->q.channels_first) {
     s->blocks.emplace(s->q, true, true);
-    p.set_scratch_bytes(s->blocks->ScratchBytes(p.workers(), true));
+    TENON_ASSIGN_OR_RETURN(s->filter,
+                           ByteConstant::Pack(p, 1, s->blocks->filter(), s->q.window_places()));
+    p.set_scratch_bytes(s->blocks->ScratchBytes(p.workers(), true, s->filter.is_packed()));
   }
   p.set_run(&RunInt8Conv, std::move(s));
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 // UniformQuantizedDot, UniformQuantizedDotHybrid: products of matrices.
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/linalg/products/byte_constant.h"
 #include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/quantize/uniform/products.h"
 #include "plugin/kernels/kernel.h"
@@ -13,6 +14,7 @@ struct Dot {
   int64_t m, k, n;
   ProductScales scales;
   ByteMatMul product;
+  ByteConstant right = {};
 
   // Of the scratch, which holds the results' factors, in hybrid ops the rows' scales, zero points
   // and quantized values, then the sums and what the product takes.
@@ -64,7 +66,7 @@ absl::Status RunDot(const void* state, const StepArgs& args) {
       results.Store(row * s.n + j, j, sums[row * s.n + j], scale);
   };
   const absl::FunctionRef<void(int64_t, int64_t, int64_t)> finish = store;
-  s.product.Run(*args.workers, s.scales.hybrid ? rows : args.in[0], args.in[1], points,
+  s.product.Run(*args.workers, s.scales.hybrid ? rows : args.in[0], s.right.Or(args.in[1]), points,
                 reinterpret_cast<char*>(sums) + s.SumBytes(), sums, &finish);
   return absl::OkStatus();
 }
@@ -104,7 +106,8 @@ absl::Status PrepareDot(Prepare& p) {
                                 ByteMatMul(lhs.dim(0), lhs.dim(1), rhs.dim(1), {true}, {true})});
   p.set_output_shape(0, out);
   if (out.num_elements() == 0) return absl::OkStatus();
-  TENON_ASSIGN_OR_RETURN(const size_t scratch, s->product.ScratchBytes());
+  TENON_ASSIGN_OR_RETURN(s->right, ByteConstant::Pack(p, 1, s->product.right()));
+  TENON_ASSIGN_OR_RETURN(const size_t scratch, s->product.ScratchBytes(s->right.is_packed()));
   p.set_scratch_bytes(s->FactorBytes() + s->RowScaleBytes() + s->ZeroBytes() + s->RowBytes() +
                       s->SumBytes() + scratch);
   p.set_run(&RunDot, std::move(s));

@@ -105,7 +105,17 @@ void CheckMatMul(const Sizes& size, ByteSide left, ByteSide right, bool by_row, 
       for (int64_t j = begin; j < end; ++j) ++seen[row * n + j];
     };
     const absl::FunctionRef<void(int64_t, int64_t, int64_t)> finish = mark;
-    product.Run(workers, a.data(), b.data(), {left_zeros, right_zeros}, aligned, c.data(), &finish);
+    // A right side that was packed before, of the same bytes.
+    std::vector<std::max_align_t> right_side(product.RightBytes() / sizeof(std::max_align_t) + 8);
+    auto* const packed =
+        reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(right_side.data()) + 63) / 64 * 64);
+    product.PackRight(workers, b.data(), packed);
+    std::vector<int32_t> again(c.size(), 1);
+    product.Run(workers, a.data(), {nullptr, packed}, {left_zeros, right_zeros}, aligned,
+                again.data(), nullptr);
+    product.Run(workers, a.data(), {b.data(), nullptr}, {left_zeros, right_zeros}, aligned,
+                c.data(), &finish);
+    ASSERT_EQ(again, c);
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
         const auto za = static_cast<uint32_t>(left_zeros[left_zeros.size() > 1 ? i : 0]);
@@ -159,9 +169,20 @@ void CheckConv(const Windows& w, bool left_signed, bool right_signed, int32_t za
       std::copy(sums, sums + count * n, out.begin() + (image * w.out_places() + first) * n);
     };
     const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = copy;
-    ASSERT_TRUE(conv.Run(args, aligned, images.data(), filter.data(), za, zb,
+    ASSERT_TRUE(conv.Run(args, aligned, images.data(), {filter.data(), nullptr}, za, zb,
                          own_sums ? nullptr : out.data(), own_sums ? &finish : nullptr)
                     .ok());
+    const std::vector<int32_t> unpacked = out;
+    const int64_t parts = w.window_places();
+    std::vector<std::max_align_t> right_side(
+        conv.filter().WholeBytes(parts) / sizeof(std::max_align_t) + 8);
+    auto* const packed =
+        reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(right_side.data()) + 63) / 64 * 64);
+    conv.filter().PackWhole(workers, filter.data(), parts, packed);
+    ASSERT_TRUE(conv.Run(args, aligned, images.data(), {nullptr, packed}, za, zb,
+                         own_sums ? nullptr : out.data(), own_sums ? &finish : nullptr)
+                    .ok());
+    ASSERT_EQ(out, unpacked);
     for (int64_t i = 0; i < w.batch * w.out_places(); ++i) {
       for (int64_t j = 0; j < n; ++j) {
         uint32_t sum = 0;
