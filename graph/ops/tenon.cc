@@ -33,10 +33,10 @@ absl::Status AttentionShape(InferenceContext& c) {
 }
 
 // The dimensions of a but for its last, then those of each b but for its first.
-absl::Status ProjectionsShape(InferenceContext& c) {
+absl::Status ProductShapes(InferenceContext& c, int products) {
   TENON_ASSIGN_OR_RETURN(const bool transposed, c.AttrBool("transpose_b"));
   TENON_ASSIGN_OR_RETURN(const PartialShape a, c.WithRankAtLeast(c.input(0), 1));
-  for (int i = 0; i < c.num_outputs(); ++i) {
+  for (int i = 0; i < products; ++i) {
     PartialShape b = c.input(1 + i);
     if (transposed) {
       TENON_ASSIGN_OR_RETURN(b, c.WithRank(b, 2));
@@ -48,6 +48,9 @@ absl::Status ProjectionsShape(InferenceContext& c) {
   }
   return absl::OkStatus();
 }
+
+absl::Status ProjectionsShape(InferenceContext& c) { return ProductShapes(c, c.num_outputs()); }
+absl::Status CodedMatMulShape(InferenceContext& c) { return ProductShapes(c, 1); }
 
 constexpr OpSpec kTenonOps[] = {
     // softmax(query * key^T * scale + mask) * value. The mask broadcasts to [batch, heads, rows of
@@ -66,6 +69,17 @@ constexpr OpSpec kTenonOps[] = {
      "T: {half, bfloat16, float}; num_products: int >= 1; num_biases: int >= 0 = 0; "
      "transpose_b: bool = false",
      ProjectionsShape},
+    // The product of a's last dimension with the first of b (or the last, of a matrix that is
+    // transposed), then what is fused. b is a constant that the kernel keeps in codes: int8 and
+    // int4 as numbers of so many bits with a scale for each 32 rows of a column, which become
+    // floats again (32 of less than 1.5e-36 become 0); int8_dynamic as numbers of 8 bits with a
+    // scale for each column, by rows of a that become numbers of 8 bits in the run. There a row
+    // with a NaN or an infinity gives NaN.
+    {"_TenonCodedMatMul", "a: T; b: T; args: num_args * T", "product: T",
+     "T: {float}; code: {'int8_dynamic', 'int8', 'int4'}; transpose_b: bool = false; "
+     "num_args: int >= 0 = 0; fused_ops: list(string) = []; epsilon: float = 0.0001; "
+     "leakyrelu_alpha: float = 0.2",
+     CodedMatMulShape},
 };
 
 }  // namespace

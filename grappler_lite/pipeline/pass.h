@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -88,7 +89,7 @@ using HasFixedDevice = std::function<bool(std::string_view node)>;
 //   kExact         the same bits for every input.
 //   kToleranced    within the tolerance of a model; makes or hides a NaN or infinity only where
 //                  values come near the limits of their type.
-//   kLowPrecision  as kToleranced, but with values rounded to types of 16 bits.
+//   kLowPrecision  as kToleranced, but with values rounded to types of 16 bits or fewer.
 //   kFastMath      reassociation and the like; runs only if the user asks for it.
 enum class Exactness : uint8_t { kExact, kToleranced, kLowPrecision, kFastMath };
 
@@ -132,10 +133,16 @@ struct PassContext {
   // In the body of a function: the caller's device, which nodes without a device get. Empty: not
   // known.
   std::string_view caller_device;
+  // Nodes that the pass left as they are, by name, and why. Null: nobody asks.
+  std::vector<std::pair<std::string, std::string>>* notes = nullptr;
 
   bool IsFixed(NodeId n) const {
     return fixed_device != nullptr &&
            ((*fixed_device)(graph.name(n)) || also_fixed->contains(graph.name(n)));
+  }
+  // Notes why n stays as it is, for users that asked for the pass.
+  void Note(NodeId n, std::string why) {
+    if (notes != nullptr) notes->emplace_back(graph.name(n), std::move(why));
   }
   // Makes n's device fixed for the rest of the pipeline run. Only where fixed_device is not null.
   void Fix(NodeId n) { also_fixed->emplace(graph.name(n)); }
@@ -183,6 +190,10 @@ std::unique_ptr<Pass> MakeConstantFolding();
 std::unique_ptr<Pass> MakeCommonSubgraphElimination();
 std::unique_ptr<Pass> MakeArithmeticOptimization();
 std::unique_ptr<Pass> MakeAutoMixedPrecisionBfloat16();
+std::unique_ptr<Pass> MakeAutoMixedPrecisionHalf();
+std::unique_ptr<Pass> MakeDynamicInt8();
+std::unique_ptr<Pass> MakeInt8Weights();
+std::unique_ptr<Pass> MakeInt4Weights();
 std::unique_ptr<Pass> MakeLayoutOptimizer();
 std::unique_ptr<Pass> MakeRemapping();
 std::unique_ptr<Pass> MakeDependencyOptimization();
@@ -204,6 +215,9 @@ struct PassEntry {
   // The field of RewriterConfig that switches the pass; empty: the field has the pass's name, if
   // there is one. A user's name of the field means every pass that the field switches.
   std::string_view field = {};
+  // The word by which users ask for the pass as a precision of the whole model: "bf16". Empty: the
+  // pass is none of these.
+  std::string_view precision = {};
 };
 // Returns the built-in passes, in the order in which they run. A name may come twice.
 absl::Span<const PassEntry> PassOrder();

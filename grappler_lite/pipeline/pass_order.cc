@@ -1,9 +1,13 @@
 // The table of passes. Names are those of TensorFlow's RewriterConfig where TensorFlow has the
 // pass.
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/base/closest.h"
 #include "grappler_lite/pipeline/pass.h"
+#include "grappler_lite/pipeline/pipeline.h"
 
 namespace tenon {
 namespace {
@@ -36,6 +40,8 @@ std::unique_ptr<Pass> MakeNothing() { return std::make_unique<Nothing>(); }
 absl::Span<const PassEntry> PassOrder() {
   static constexpr std::string_view kNoGpu =
       "it serves GPUs, and TensorFlow's device types at that";
+  static constexpr std::string_view kChangesNumbers =
+      "it changes numbers; models are run in the types that they name";
   static constexpr PassEntry kOrder[] = {
       {"implementation_selector", MakeImplementationSelector,
        "call the variant of a function that is for the device", true},
@@ -50,8 +56,9 @@ absl::Span<const PassEntry> PassOrder() {
       {"shape_optimization", MakeShapeOptimization, "compute sizes from sizes"},
       {"auto_mixed_precision", MakeNothing, "lower precision on GPUs", false, kNoGpu},
       {"auto_mixed_precision_onednn_bfloat16", MakeAutoMixedPrecisionBfloat16,
-       "products in bfloat16, to about 2 digits", false,
-       "it changes numbers; models are run in the types that they name"},
+       "products in bfloat16, to about 2 digits", false, kChangesNumbers, "", "bf16"},
+      {"auto_mixed_precision_cpu", MakeAutoMixedPrecisionHalf,
+       "products in half, to about 3 digits, up to 65504", false, kChangesNumbers, "", "f16"},
       {"pin_to_host_optimization", MakePinToHostOptimization,
        "a handful of numbers from devices to the CPU", false,
        "it moves work away from devices; name it in --passes to run it"},
@@ -59,6 +66,13 @@ absl::Span<const PassEntry> PassOrder() {
        "remove arithmetic and data movement that cancels out"},
       {"layout_optimizer", MakeLayoutOptimizer, "give images of convolutions channels last"},
       {"remapping", MakeRemapping, "fuse MatMul and convolution with what follows them"},
+      {"dynamic_quantization", MakeDynamicInt8,
+       "products with constant weights in 8 bits, by rows that become 8 bits in the run", false,
+       kChangesNumbers, "", "int8-dynamic"},
+      {"weight_only_int8", MakeInt8Weights,
+       "products with constant weights that are kept in 8 bits", false, kChangesNumbers, "", "w8"},
+      {"weight_only_int4", MakeInt4Weights,
+       "products with constant weights that are kept in 4 bits", false, kChangesNumbers, "", "w4"},
       {"loop_optimization", MakeLoopOptimization,
        "move what stays the same out of loops; remove branches that are never taken"},
       {"dependency_optimization", MakeDependencyOptimization,
@@ -94,6 +108,32 @@ absl::Status CheckRewriteName(std::string_view name, absl::Span<const PassEntry>
     }
   }
   return CheckKnown("rewrite", name, known);
+}
+
+std::vector<std::string_view> Precisions() {
+  std::vector<std::string_view> words = {kFullPrecision};
+  for (const PassEntry& pass : PassOrder()) {
+    if (!pass.precision.empty()) words.push_back(pass.precision);
+  }
+  return words;
+}
+
+absl::Status SetPrecision(std::string_view word, PipelineOptions& options) {
+  if (word == kFullPrecision) return absl::OkStatus();
+  const auto passes = PassOrder();
+  const auto pass = std::ranges::find(passes, word, &PassEntry::precision);
+  if (word.empty() || pass == passes.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no precision '", word, "'; there are ",
+                                                   absl::StrJoin(Precisions(), ", ")));
+  }
+  if (!options.passes.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "precision ", word, " is the pass ", pass->name,
+        ", and the passes are listed already: write it where it is to run among them"));
+  }
+  options.enabled_passes.emplace_back(pass->name);
+  options.min_graph_nodes = -1;
+  return absl::OkStatus();
 }
 
 }  // namespace tenon

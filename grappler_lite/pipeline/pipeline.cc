@@ -297,7 +297,8 @@ class PipelineRun {
   }
 
   absl::StatusOr<bool> RunPass(const Step& step, Graph& graph, RewriteGate& gate,
-                               CallInliner* inliner) {
+                               CallInliner* inliner,
+                               std::vector<std::pair<std::string, std::string>>* notes) {
     PassContext context{graph,
                         preserve_,
                         input_.feeds,
@@ -312,7 +313,8 @@ class PipelineRun {
                         inliner,
                         input_.fixed_device ? &input_.fixed_device : nullptr,
                         &also_fixed_,
-                        input_.caller_device};
+                        input_.caller_device,
+                        notes};
     TENON_ASSIGN_OR_RETURN(const bool changed, step.pass->make()->Run(context));
     if (changed && has_colocations_) DropVoidColocations(graph);
     return changed;
@@ -366,9 +368,9 @@ class PipelineRun {
 
   absl::StatusOr<bool> Work(const Step& step, PassReport& row) {
     const auto start = Clock::now();
-    const absl::StatusOr<bool> changed = step.final_pass != nullptr
-                                             ? RunFinalPass(*step.final_pass)
-                                             : RunPass(step, graph_, gate_, input_.inliner);
+    const absl::StatusOr<bool> changed =
+        step.final_pass != nullptr ? RunFinalPass(*step.final_pass)
+                                   : RunPass(step, graph_, gate_, input_.inliner, &row.notes);
     row.time_us = MicrosSince(start);
     row.changed = changed.value_or(false);
     row.rewrites = gate_.Counts();
@@ -397,7 +399,7 @@ class PipelineRun {
         RewriteGate gate =
             gate_.ForReplay(step.name, BudgetOf(step, run.before.num_nodes()), &allow);
         const std::unique_ptr<CallInliner> fork = inliner != nullptr ? inliner->Fork() : nullptr;
-        TENON_RETURN_IF_ERROR(RunPass(step, graph, gate, fork.get()).status());
+        TENON_RETURN_IF_ERROR(RunPass(step, graph, gate, fork.get(), nullptr).status());
         return graph;
       };
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -48,6 +49,14 @@ struct PipelineOptions {
   std::vector<PassEntry> custom_passes;      // the embedder's, which run after the built-in ones
 };
 
+// The precisions of models: kFullPrecision, with which floats stay as they are, then the words of
+// PassEntry::precision, in the order of the passes.
+inline constexpr std::string_view kFullPrecision = "f32";
+std::vector<std::string_view> Precisions();
+// Switches the pass of a precision on, for graphs of any size. INVALID_ARGUMENT for a word that is
+// none, and, but for kFullPrecision, if options.passes has a list.
+absl::Status SetPrecision(std::string_view word, PipelineOptions& options);
+
 // One row for each run of a pass; a pass that the order has twice runs twice in an iteration. A
 // skipped pass has a row for each place in the order, in iteration 0 only. The command line's JSON
 // uses the names of these fields.
@@ -69,6 +78,8 @@ struct PassReport {
   int64_t bytes_before = 0, bytes_after = 0;  // encoded size of constants
   // Applications by name, sorted by name; also those of a pass that was rolled back.
   std::vector<std::pair<std::string, int64_t>> rewrites;
+  // Nodes that a pass for lower precision left as they are, and why.
+  std::vector<std::pair<std::string, std::string>> notes;
 };
 
 struct PipelineReport {

@@ -88,8 +88,13 @@ class Reader {
       Ignore("meta_optimizer_timeout_ms", "work is bounded by count, not by time");
     if (config.auto_parallel().enable()) On("auto_parallel");
     ReadIgnored(config);
-    for (const auto& custom : config.custom_optimizers())
-      Ignore(absl::StrCat("custom optimizer '", custom.name(), "'"), "nothing is registered so");
+    for (const auto& custom : config.custom_optimizers()) {
+      if (IsPass(custom.name())) {
+        On(custom.name());
+      } else {
+        Ignore(absl::StrCat("custom optimizer '", custom.name(), "'"), "nothing is registered so");
+      }
+    }
     TENON_RETURN_IF_ERROR(ReadOptimizers(config));
     return std::move(settings_);
   }

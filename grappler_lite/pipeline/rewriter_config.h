@@ -25,9 +25,10 @@ struct RewriterSettings {
   // The passes that `optimizers` lists, then "plugin:*". Empty if the field is: all passes run.
   std::vector<PassSpec> passes;
   // Passes that a toggle or another field switches off or on. `on` may have passes without
-  // rewrites, which stay off; these are in without_effect too.
+  // rewrites, which stay off; these are in without_effect too. A custom optimizer that has the name
+  // of a pass switches it on.
   std::vector<std::string> off, on;
-  // Settings that have no effect here, custom_optimizers among them: a sentence for each.
+  // Settings that have no effect here, other custom_optimizers among them: a sentence for each.
   std::vector<std::string> without_effect;
 };
 

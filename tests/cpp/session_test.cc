@@ -1,7 +1,9 @@
 // Sessions of the C++ library, and traced functions as files.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -60,6 +62,41 @@ TEST_F(CppSession, RunsWhatAFunctionSaved) {
     EXPECT_EQ(Floats(results[0]), (std::vector<float>{4, 0}));
     EXPECT_EQ(results[1].item<float>(), 5);
   }
+}
+
+// A product of enough weights for all precisions.
+TEST_F(CppSession, APrecisionChangesProductsAlone) {
+  std::vector<float> weights(64 * 32), row(64);
+  for (size_t i = 0; i < weights.size(); ++i)
+    weights[i] = 0.01f * static_cast<float>(static_cast<int>(i * 37 % 101) - 50);
+  for (size_t i = 0; i < row.size(); ++i)
+    row[i] = 0.03f * static_cast<float>(static_cast<int>(i * 29 % 67) - 33);
+  const Tensor many = Tensor::Of<float>(Shape{64, 32}, std::span<const float>(weights));
+  const Tensor one = Tensor::Of<float>(Shape{1, 64}, std::span<const float>(row));
+  Function f([&](Tensor v) { return Op("MatMul").Input(v).Input(many).RunOne(); });
+  const ConcreteFunction traced = f.Concrete(TensorSpec(DType::kFloat, {-1, 64}, "x"));
+  traced.Save(Path("product.pb"));
+  const auto run = [&](Precision precision) {
+    const Session session =
+        Session::Load(Path("product.pb"), {.threads = 1, .precision = precision});
+    return Floats(session.Run({{"x", one}}, {"output_0"})[0]);
+  };
+  const std::vector<float> right = run(Precision::kFloat32);
+  double squares = 0;
+  for (const float y : right) squares += y * y;
+  for (const auto& [precision, bound] :
+       {std::pair(Precision::kBfloat16, 0.02), std::pair(Precision::kHalf, 0.003),
+        std::pair(Precision::kInt8Dynamic, 0.03), std::pair(Precision::kInt8Weights, 0.02),
+        std::pair(Precision::kInt4Weights, 0.3)}) {
+    const std::vector<float> y = run(precision);
+    ASSERT_EQ(y.size(), right.size());
+    double errors = 0;
+    for (size_t i = 0; i < y.size(); ++i) errors += (y[i] - right[i]) * (y[i] - right[i]);
+    EXPECT_GT(errors, 0) << static_cast<int>(precision);
+    EXPECT_LT(std::sqrt(errors / squares), bound) << static_cast<int>(precision);
+  }
+  EXPECT_THROW(Session::Load(Path("product.pb"), {.opt_level = 0, .precision = Precision::kHalf}),
+               Error);
 }
 
 TEST_F(CppSession, RunsAFunctionThatAssigns) {

@@ -154,6 +154,27 @@ TEST(Bench, ComparesConfigurationsInTurns) {
   EXPECT_LT(doc["a"]["p50_us"], doc["b"]["p50_us"]);
 }
 
+TEST(Bench, ShowsTheErrorOfAPrecision) {
+  const std::vector<std::string> args = {kMlp, "--input", "x=4x20xf32=random(seed=1)", "--runs",
+                                         "48"};
+  const auto with = [&](std::string flags) {
+    std::vector<std::string> all = args;
+    all.insert(all.end(), {"--ab", std::move(flags)});
+    return BenchDocument(all)["differences"];
+  };
+  const json same = with("--threads 1"), bf16 = with("--precision=bf16"),
+             f16 = with("--precision f16");
+  ASSERT_EQ(same.size(), bf16.size());
+  ASSERT_GT(same.size(), 0u);
+  EXPECT_EQ(same[0]["differing"], 0);
+  EXPECT_EQ(same[0]["max_abs"], 0);
+  EXPECT_GT(bf16[0]["differing"], 0);
+  EXPECT_GT(bf16[0]["of_rms"], 1e-4);
+  EXPECT_LT(bf16[0]["of_rms"], 0.05);
+  EXPECT_GT(f16[0]["of_rms"], 1e-5);
+  EXPECT_LT(f16[0]["of_rms"], bf16[0]["of_rms"]);
+}
+
 TEST(Bench, ConfigurationsMayBothHaveFlags) {
   const json doc =
       BenchDocument({RepeatedProducts(), "--input", "x=96x96xf32=ones", "--runs", "48", "--ab",

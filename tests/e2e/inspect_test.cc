@@ -104,6 +104,23 @@ TEST(Show, CommandsWork) {
   }
 }
 
+TEST(Explain, SaysWhyFloatsStay) {
+  for (const auto& [precision, coded] : {std::pair("w4", 2), std::pair("bf16", 0)}) {
+    const json doc = Document({"explain", kMlp, "--precision", precision});
+    int stay = 0, products = 0;
+    for (const json& node : doc["nodes"]) {
+      products += node["op"] == "_TenonCodedMatMul" ? 1 : 0;
+      stay += node.contains("stays_f32") ? 1 : 0;
+      if (node["op"] == "_FusedMatMul" && coded > 0)
+        EXPECT_EQ(node["stays_f32"], "its weights are only 640") << node;
+    }
+    EXPECT_GT(stay, 0);
+    EXPECT_EQ(products, coded);
+    EXPECT_THAT(GraphRun({"explain", kMlp, "--precision", precision}).out, HasSubstr("stays f32"));
+  }
+  EXPECT_THAT(GraphRun({"explain", kMlp}).out, Not(HasSubstr("stays f32")));
+}
+
 // Nodes that a plug-in's pass rewrote are reasoned about anew, and every reason has its detail.
 TEST(Explain, ReasonsAfterAPluginsPass) {
   const json doc = Document({"explain", kMlp, "--plugin", Built("lib/plugins/libapu.so")});

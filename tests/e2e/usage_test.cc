@@ -51,6 +51,25 @@ TEST(Usage, HelpOfEachCommandEndsWithExamples) {
   }
 }
 
+// A precision is the work of a pass.
+TEST(Usage, PrecisionNeedsItsPass) {
+  const auto run = [](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"bench", kModel, "--runs", "1"});
+    return GraphRun(flags);
+  };
+  EXPECT_EQ(run({"--precision", "bf16"}).exit, 0);
+  EXPECT_EQ(run({"--precision=f8"}).exit, 2);
+  const Finished level = run({"--precision=w4", "--opt-level=0"});
+  EXPECT_EQ(level.exit, 2);
+  EXPECT_THAT(level.err, HasSubstr("--opt-level 0 runs none"));
+  const Finished listed = run({"--precision=w8", "--passes", "remapping"});
+  EXPECT_EQ(listed.exit, 2);
+  EXPECT_THAT(listed.err, HasSubstr("weight_only_int8"));
+  const Finished off = run({"--precision=w8", "--disable-pass=weight_only_int8"});
+  EXPECT_EQ(off.exit, 0);
+  EXPECT_THAT(off.err, HasSubstr("--precision=w8 changed no node"));
+}
+
 // Help is for command lines that are wrong.
 TEST(Usage, HelpComesBeforeMistakes) {
   for (const std::vector<std::string>& args :

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "executor/cli/bench/accuracy.h"
 #include "executor/cli/bench/bench_timing.h"
 #include "executor/cli/bench/compare.h"
 #include "executor/cli/faults/exit_code.h"
@@ -207,6 +208,19 @@ absl::StatusOr<std::vector<double>> Rounds(Side& a, Side& b, const Workbench& be
   return ratios;
 }
 
+// How the answers to the feeds differ, fetch by fetch.
+absl::StatusOr<std::vector<FetchDifference>> DifferencesOf(Side& a, Side& b,
+                                                           const RunRequest& request) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> of_a,
+                         a.session->Run(a.timing.executable, request.feeds));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> of_b,
+                         b.session->Run(b.timing.executable, request.feeds));
+  std::vector<FetchDifference> differences;
+  for (size_t i = 0; i < request.fetches.size(); ++i)
+    differences.push_back(DifferenceOf(request.fetches[i], of_a[i], of_b[i]));
+  return differences;
+}
+
 std::string ComparisonText(const Side& a, const Side& b, const MedianEstimate& ratio,
                            int64_t rounds, const Style& style) {
   const auto line = [&](std::string_view name, const Side& side) {
@@ -249,10 +263,14 @@ absl::Status Compare(const Workbench& bench, const Configurations& configuration
              invocation.allocations));
   const auto rounds = std::ssize(ratios);
   const MedianEstimate ratio = EstimateMedian(std::move(ratios));
+  TENON_ASSIGN_OR_RETURN(const std::vector<FetchDifference> differences,
+                         DifferencesOf(a, b, request));
   if (invocation.json()) {
     WriteComparison(a, b, ratio, rounds, invocation.doc);
+    invocation.doc.Set("differences", DifferencesJson(differences));
   } else {
-    invocation.text = ComparisonText(a, b, ratio, rounds, invocation.style);
+    invocation.text = ComparisonText(a, b, ratio, rounds, invocation.style) +
+                      DifferencesText(differences, invocation.style);
   }
   return absl::OkStatus();
 }

@@ -126,13 +126,30 @@ struct NodeList {
   int64_t copy_count = 0, copy_bytes = 0, unknown = 0;  // `unknown`: copies of unknown size
 };
 
+// Why nodes of the graph stay float32, by name: what the last run of a pass for --precision says.
+using Floats = std::map<std::string, std::string>;
+Floats FloatsThatStay(const Executable& executable) {
+  Floats floats;
+  for (const PassReport& row : OptimizerReport(executable).passes) {
+    if (!row.function.empty() || row.notes.empty()) continue;
+    floats = {row.notes.begin(), row.notes.end()};
+  }
+  return floats;
+}
+
+std::string_view WhyFloat(const Floats& floats, std::string_view node) {
+  const auto found = floats.find(std::string(node));
+  return found == floats.end() ? std::string_view() : found->second;
+}
+
 NodeList ListNodes(const Graph& graph, const std::vector<NodePlacement>& placement,
-                   const ClusterSet* clusters, const Invocation& invocation) {
+                   const ClusterSet* clusters, const Floats& floats, const Invocation& invocation) {
   const std::vector<std::vector<EdgeCopy>> copies = CopiesInto(graph, placement);
   const bool has_places = HasPlaces(graph);
   std::vector<std::string> columns = {"node",   "op",       "device",   "requested",
                                       "reason", "rejected", "copies in"};
   if (clusters != nullptr) columns.push_back("cluster");
+  if (!floats.empty()) columns.push_back("stays f32");
   if (has_places) columns.push_back("made at");
   NodeList list(columns);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
@@ -153,6 +170,8 @@ NodeList ListNodes(const Graph& graph, const std::vector<NodePlacement>& placeme
           .Set("rejected", RejectedJson(p))
           .Set("copies", CopiesJson(copies[n]));
       if (clusters != nullptr) AddClusterOf(*clusters, n, json);
+      if (const std::string_view why = WhyFloat(floats, graph.name(n)); !why.empty())
+        json.Set("stays_f32", why);
       if (has_places) json.Set("places", PlacesJson(graph, n));
       list.nodes.Push(std::move(json));
     } else {
@@ -164,6 +183,7 @@ NodeList ListNodes(const Graph& graph, const std::vector<NodePlacement>& placeme
                                       RejectedText(p),
                                       CopiesText(copies[n])};
       if (clusters != nullptr) row.push_back(ClusterOf(*clusters, n));
+      if (!floats.empty()) row.emplace_back(WhyFloat(floats, graph.name(n)));
       if (has_places) row.push_back(PlacesText(graph, n));
       list.table.Row(std::move(row));
     }
@@ -196,7 +216,7 @@ absl::Status Explain(const ExplainFlags& given, Invocation& invocation) {
   const Graph& graph = OptimizedGraph(*executable);
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);
   const ClusterSet* const clusters = ClustersOf(*executable);
-  NodeList list = ListNodes(graph, placement, clusters, invocation);
+  NodeList list = ListNodes(graph, placement, clusters, FloatsThatStay(*executable), invocation);
   if (clusters != nullptr) invocation.doc.Set("clusters", ClustersJson(*clusters));
   invocation.doc.Set("nodes", std::move(list.nodes)).Set("constant_variables", constants);
   // A SavedModel has the traces of all its signatures.

@@ -91,7 +91,7 @@ std::string_view ExactnessName(Exactness exactness) {
     case Exactness::kToleranced:
       return "within tolerance";
     case Exactness::kLowPrecision:
-      return "16-bit precision";
+      return "fewer bits";
     case Exactness::kFastMath:
       return "fast math";
   }

@@ -1,5 +1,6 @@
 #include "executor/cli/model/workbench.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -21,6 +22,7 @@
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
 #include "graph/saved_model/write_saved_model.h"
+#include "grappler_lite/pipeline/pass.h"
 #include "grappler_lite/pipeline/pass_spec.h"
 #include "grappler_lite/target/target_graph.h"
 #include "optimizer_api/plugin_optimizer.h"
@@ -235,6 +237,19 @@ absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
   return files;
 }
 
+namespace {
+
+// Whether the pass of this precision has done anything.
+bool ChangesPrecision(const Executable& executable, std::string_view precision) {
+  return std::ranges::any_of(OptimizerReport(executable).passes, [&](const PassReport& row) {
+    return row.changed && std::ranges::any_of(PassOrder(), [&](const PassEntry& pass) {
+             return pass.name == row.name && pass.precision == precision;
+           });
+  });
+}
+
+}  // namespace
+
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags) {
   std::set<std::string> told;  // a pass may fail the same way in each iteration
   for (const PassReport& pass : OptimizerReport(executable).passes) {
@@ -247,6 +262,11 @@ absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags
       return WithExit(Exit::kPluginFault, absl::InternalError(message));
     }
     if (told.insert(message).second) Warn(flags, message);
+  }
+  if (flags.precision != kFullPrecision && !ChangesPrecision(executable, flags.precision)) {
+    Warn(flags, absl::StrCat("--precision=", flags.precision,
+                             " changed no node: explain with it "
+                             "says why"));
   }
   return absl::OkStatus();
 }

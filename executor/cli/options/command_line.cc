@@ -68,6 +68,7 @@ std::string OptimizerArguments(const CompileFlags& flags) {
   arguments.AddEach("--disable-rewrite", flags.disabled_rewrites);
   if (flags.fast_math) arguments.Add("--fast-math");
   if (!flags.target.empty()) arguments.Add("--target", flags.target);
+  if (flags.precision != kFullPrecision) arguments.Add("--precision", flags.precision);
   return std::move(arguments).Text();
 }
 

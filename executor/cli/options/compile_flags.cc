@@ -2,6 +2,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "graph/io/io.h"
 
@@ -121,6 +122,13 @@ void OptimizerFlags::DeclareRewriting(Declarer& d) {
          "who can run the result: tensorflow (every 2.x), tensorflow@2.N (2.N and later), either "
          "with +onednn, or tenon (default: tensorflow for opt, else tenon)",
          RefuseTarget);
+  static const std::string kWords = absl::StrJoin(Precisions(), "|");
+  const std::vector<std::string_view> words = Precisions();
+  d.Choice("--precision", {words.begin(), words.end()}, kWords.c_str(),
+           "compute the products of floats so: f32 as they stand; bf16, f16 with what lies between "
+           "them in these types; int8-dynamic constant weights and rows in 8 bits; w8, w4 constant "
+           "weights in 8 or 4 bits",
+           [this](const std::string& v) { precision = v; });
 }
 
 void WatchFlags::DeclareWatching(Declarer& d) {

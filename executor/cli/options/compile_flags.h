@@ -44,6 +44,7 @@ struct OptimizerFlags {
   std::vector<std::string> disabled_passes, disabled_rewrites;
   bool fast_math = false;
   std::string target;  // as Target::Parse takes it; empty: the command's default
+  std::string precision = std::string(kFullPrecision);
 
   void DeclareLevel(Declarer& d);
   void DeclarePasses(Declarer& d);

@@ -92,6 +92,14 @@ absl::Status ReadConfig(const CompileFlags& flags, SessionOptions& session) {
   return absl::OkStatus();
 }
 
+absl::Status SetPrecisionOf(const CompileFlags& flags, SessionOptions& session) {
+  const absl::Status set = SetPrecision(flags.precision, session.pipeline);
+  if (!set.ok()) return UsageError(absl::StrCat("--precision: ", set.message()));
+  if (flags.precision != kFullPrecision && session.opt_level == 0)
+    return UsageError("--precision is the work of a pass, and --opt-level 0 runs none");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Target TargetOf(const CompileFlags& flags) {
@@ -122,6 +130,7 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   session.pipeline.target = TargetOf(flags);
   if (flags.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *flags.bisect_limit;
   TENON_RETURN_IF_ERROR(ReadConfig(flags, session));
+  TENON_RETURN_IF_ERROR(SetPrecisionOf(flags, session));
   TENON_RETURN_IF_ERROR(PlacerOptionsFrom(flags, session.placer));
   // With --timeout the watchdog ends the process and names the call that lasts. The session's own
   // limit comes later, so that the watchdog is first.

@@ -20,6 +20,19 @@
 
 namespace tenon::inline v0 {
 
+// How a Session computes products of float32 and what lies between them. Inputs and outputs keep
+// their types. `graph_run bench --ab --precision=bf16` shows by how much answers differ.
+enum class Precision {
+  kFloat32,   // as the graph says
+  kBfloat16,  // to about 2 digits; TensorFlow's library, too, but none of those that follow
+  kHalf,      // to about 3 digits; values beyond 65504 become infinite
+  // Products with constant weights alone. The weights and what they multiply in 8 bits; the weights
+  // in 8 or 4 bits, with a scale for each 32 of them.
+  kInt8Dynamic,
+  kInt8Weights,
+  kInt4Weights,
+};
+
 // How a Session runs its graph.
 struct SessionOptions {
   // That share the work of runs; 0 or less: as many as cores that the process may use.
@@ -30,6 +43,8 @@ struct SessionOptions {
   std::string signature = {};
   double timeout = 0;  // the longest time of a run, in seconds; 0 or less, or above 9e15: no limit
   ThreadPool pool = {};  // runs on these threads, whatever `threads` says
+  // FAILED_PRECONDITION with opt_level 0, since passes do it.
+  Precision precision = Precision::kFloat32;
 };
 
 // A tensor of a signature.
@@ -305,17 +320,45 @@ class Session {
  private:
   explicit Session(std::shared_ptr<internal::SessionRep> rep) : rep_("Session", std::move(rep)) {}
 
+  // A RewriterConfig that switches the pass of a precision on.
+  static std::string RewriteOptions(Precision precision) {
+    static constexpr const char* kPasses[] = {"",
+                                              "auto_mixed_precision_onednn_bfloat16",
+                                              "auto_mixed_precision_cpu",
+                                              "dynamic_quantization",
+                                              "weight_only_int8",
+                                              "weight_only_int4"};
+    const char* const pass = kPasses[static_cast<int>(precision)];
+    std::string rewrite;
+    internal::wire::Int(rewrite, 17, -1);  // min_graph_nodes: any graph
+    if (precision == Precision::kBfloat16) {
+      internal::wire::Int(rewrite, 31, 1);  // the pass: ON
+    } else {
+      // custom_optimizers: one of this name
+      internal::wire::Message(rewrite, 200, internal::wire::Text(1, pass));
+    }
+    return rewrite;
+  }
   // The options of TF_NewSession, as a ConfigProto.
   static TF_SessionOptions* Options(const SessionOptions& options, Where where) {
     std::string config;
     if (options.threads > 0) internal::wire::Int(config, 2, options.threads);
     internal::wire::Int(config, 7, 1);  // allow_soft_placement
+    std::string graph;
     if (options.opt_level <= 0) {
-      std::string optimizer, graph;
+      std::string optimizer;
       internal::wire::Int(optimizer, 3, -1);  // opt_level: L0
       internal::wire::Message(graph, 3, optimizer);
-      internal::wire::Message(config, 10, graph);
+      if (options.precision != Precision::kFloat32)
+        internal::Throw(TF_FAILED_PRECONDITION,
+                        "SessionOptions: passes lower the precision, and opt_level 0 runs none",
+                        where);
     }
+    if (options.precision > Precision::kBfloat16)
+      internal::NeedTenon(TENON_ExplainGraph, "This precision", where);
+    if (options.precision != Precision::kFloat32)
+      internal::wire::Message(graph, 10, RewriteOptions(options.precision));
+    if (!graph.empty()) internal::wire::Message(config, 10, graph);
     TF_Status* const status = internal::ThreadStatus();
     TF_SessionOptions* const result = TF_NewSessionOptions();
     TF_SetConfig(result, config.data(), config.size(), status);

@@ -5,6 +5,7 @@ namespace tenon::cpu {
 
 KernelTable EinsumKernels();
 KernelTable MatMulKernels();  // MatMul, BatchMatMul*, fused ones
+KernelTable CodedKernels();   // _TenonCodedMatMul
 KernelTable CholeskyKernels();
 KernelTable LuKernels();  // Lu, MatrixInverse, MatrixSolve, MatrixDeterminant
 KernelTable QrKernels();
@@ -24,6 +25,7 @@ namespace tables {
 KernelTables Linalg() {
   static const KernelTable tables[] = {EinsumKernels(),
                                        MatMulKernels(),
+                                       CodedKernels(),
                                        CholeskyKernels(),
                                        LuKernels(),
                                        QrKernels(),

@@ -1,9 +1,12 @@
-// What auto_mixed_precision_onednn_bfloat16 does to numbers, and where it refuses.
+// What auto_mixed_precision_onednn_bfloat16 and auto_mixed_precision_cpu do to numbers, and where
+// they refuse.
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 #include "executor/proof/difference.h"
 #include "executor/proof/numeric_verifier.h"
+#include "executor/session/reports.h"
 #include "executor/session/session.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/op_facts.h"
@@ -16,6 +19,7 @@ namespace tenon {
 namespace {
 
 constexpr char kPass[] = "auto_mixed_precision_onednn_bfloat16";
+constexpr char kHalfPass[] = "auto_mixed_precision_cpu";
 
 std::vector<Tensor> ResultsOf(const std::string& passes) {
   const Graph graph =
@@ -46,12 +50,59 @@ TEST(MixedPrecision, RoundsToEightBits) {
   EXPECT_TRUE(differs);
 }
 
+TEST(MixedPrecision, RoundsToElevenBits) {
+  const std::vector<Tensor> before = ResultsOf(""), after = ResultsOf(kHalfPass);
+  bool differs = false;
+  for (size_t i = 0; i < before.size(); ++i) {
+    ASSERT_EQ(after[i].dtype(), DataType::kFloat);
+    for (int64_t j = 0; j < before[i].num_elements(); ++j) {
+      const float a = before[i].flat<float>()[j], b = after[i].flat<float>()[j];
+      EXPECT_NEAR(a, b, 0x1p-8 * std::abs(a) + 0x1p-8);
+      differs |= a != b;
+    }
+  }
+  EXPECT_TRUE(differs);
+}
+
+// The reasons that explain shows.
+TEST(MixedPrecision, SaysWhyFloatsStay) {
+  const Graph graph =
+      LoadGraph("tests/golden/passes/auto_mixed_precision_cpu/keep_beyond_range.in.pbtxt").value();
+  const std::unique_ptr<Device> host = MakeCpuDevice();
+  SessionOptions options;
+  ASSERT_TRUE(SetPrecision("f16", options.pipeline).ok());
+  options.pipeline.disabled_passes = {"remapping"};
+  const auto session = Session::Create(graph, {host.get()}, options).value();
+  const Executable* const executable = session->Prepare({"x"}, {"y"}).value();
+  std::map<std::string, std::string> notes;
+  for (const PassReport& row : OptimizerReport(*executable).passes) {
+    for (const auto& [node, why] : row.notes) notes[node] = why;
+  }
+  EXPECT_EQ(notes["a"], "it reads a constant beyond the range of half");
+  EXPECT_EQ(notes["y"], "it is fed, fetched or marked to stay");
+  EXPECT_EQ(notes.count("m"), 0u);
+  EXPECT_EQ(notes.count("m2"), 0u);
+}
+
+TEST(MixedPrecision, APrecisionIsAPass) {
+  PipelineOptions options;
+  EXPECT_TRUE(SetPrecision("f32", options).ok());
+  EXPECT_TRUE(options.enabled_passes.empty());
+  EXPECT_TRUE(SetPrecision("bf16", options).ok());
+  EXPECT_EQ(options.enabled_passes, std::vector<std::string>{kPass});
+  EXPECT_EQ(options.min_graph_nodes, -1);
+  for (const std::string_view wrong : {"", "f8", "bfloat16"})
+    EXPECT_EQ(SetPrecision(wrong, options).code(), absl::StatusCode::kInvalidArgument);
+  options.passes = ParsePassSpecs("remapping").value();
+  EXPECT_EQ(SetPrecision("f16", options).code(), absl::StatusCode::kInvalidArgument);
+}
+
 // The golden graphs of the pass.
 std::vector<GoldenPass> Goldens() {
   std::vector<GoldenPass> goldens;
   for (const std::string& path : GoldenPasses()) {
     GoldenPass golden(path);
-    if (golden.pass == kPass) goldens.push_back(std::move(golden));
+    if (golden.pass == kPass || golden.pass == kHalfPass) goldens.push_back(std::move(golden));
   }
   return goldens;
 }
@@ -79,7 +130,7 @@ TEST(MixedPrecision, IsRightAfterAnyNumberOfRewrites) {
     std::vector<Tensor> right;
     for (int limit = 0; limit <= 16; ++limit) {
       SCOPED_TRACE(golden.Name() + " after " + std::to_string(limit));
-      SessionOptions options = With(kPass);
+      SessionOptions options = With(golden.pass);
       options.pipeline.bisect_limit = limit;
       const absl::StatusOr<std::vector<Tensor>> run =
           Open(golden, *host, options)->Run(feeds, golden.fetches);
@@ -99,7 +150,7 @@ TEST(MixedPrecision, NumericVerifierDoesNotBlameIt) {
   for (const GoldenPass& golden : Goldens()) {
     SCOPED_TRACE(golden.Name());
     NumericVerifier verifier(GraphRunner({host.get()}, With(kPass)));
-    SessionOptions options = With(std::string(kPass) + ",arithmetic_optimization,remapping");
+    SessionOptions options = With(golden.pass + ",arithmetic_optimization,remapping");
     options.pipeline.observers = {&verifier};
     const auto session = Open(golden, *host, options);
     const auto executable = session->Prepare(golden.feeds, golden.fetches);

@@ -58,6 +58,15 @@ TEST(RewriterConfig, KnowsTheOldNameOfMixedPrecision) {
   EXPECT_EQ(Parse("optimizers: 'auto_mixed_precision_mkl'").passes[0].name, kPass);
 }
 
+TEST(RewriterConfig, ACustomOptimizerMayBeAPass) {
+  const RewriterSettings settings = Parse(
+      "auto_mixed_precision_cpu: ON "
+      "custom_optimizers { name: 'auto_mixed_precision_onednn_bfloat16' }");
+  EXPECT_EQ(settings.on, (std::vector<std::string>{"auto_mixed_precision_cpu",
+                                                   "auto_mixed_precision_onednn_bfloat16"}));
+  EXPECT_TRUE(settings.without_effect.empty());
+}
+
 TEST(RewriterConfig, SaysWhatHasNoEffect) {
   const RewriterSettings settings =
       Parse("meta_optimizer_timeout_ms: 10 custom_optimizers { name: 'Mine' }");
@@ -70,8 +79,7 @@ TEST(RewriterConfig, SaysWhatHasNoEffect) {
         "cpu_layout_conversion: NCHW_TO_NHWC", "memory_optimizer_target_node_name_scope: 'g/'",
         "experimental_disable_compressed_tensor_optimization: true",
         "experimental_disable_folding_quantization_emulation: true", "disable_tfg_optimizer: true",
-        "inter_optimizer_verifier_config { structure_verifier: ON }",
-        "optimizers: 'auto_mixed_precision_cpu'"}) {
+        "inter_optimizer_verifier_config { structure_verifier: ON }"}) {
     EXPECT_EQ(Parse(text).without_effect.size(), 1u) << text;
   }
   EXPECT_THAT(Parse("memory_optimization: NO_MEM_OPT debug_stripper: ON").without_effect,

@@ -2,10 +2,14 @@
 // allowed, what is unsafe is denied, and both spread along edges through ops that take any type.
 // The order counts: each step sees the marks of the steps before.
 
-#include "grappler_lite/passes/auto_mixed_precision/bfloat16_choice.h"
+#include "grappler_lite/passes/auto_mixed_precision/narrow_choice.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
@@ -19,11 +23,13 @@ namespace {
 
 constexpr int kNone = TypeSlots::kNone;
 
-class Bfloat16Chooser {
+class NarrowChooser {
  public:
-  Bfloat16Chooser(const PassContext& context, const PrecisionLists& lists, const TypeSlots& floats)
+  NarrowChooser(const PassContext& context, const PrecisionLists& lists, const TypeSlots& floats,
+                DataType narrow)
       : c_(context),
         g_(context.graph),
+        narrow_(narrow),
         floats_(floats),
         handles_(g_, DataType::kVariant),
         flow_(g_, floats_, handles_),
@@ -36,7 +42,7 @@ class Bfloat16Chooser {
     }
   }
 
-  absl::StatusOr<Bfloat16Choice> Run() {
+  absl::StatusOr<NarrowChoice> Run() {
     TENON_RETURN_IF_ERROR(StartAtProducts());
     lists_ = FindTensorLists(g_, floats_, handles_, [&](NodeId n) { return Follows(n); });
     Deny();
@@ -52,7 +58,8 @@ class Bfloat16Chooser {
     ChangeCasts();
     // The marks behind the floats are those of handles, which only the flow needs.
     allow_.resize(floats_.size());
-    return Bfloat16Choice{std::move(allow_), Leaders()};
+    std::vector<std::string> stays = Reasons();
+    return NarrowChoice{std::move(allow_), Leaders(), std::move(stays)};
   }
 
  private:
@@ -60,19 +67,43 @@ class Bfloat16Chooser {
   bool May(int slot) const { return can_[slot] && !deny_[slot]; }
 
   bool HasKernel(NodeId n, absl::Span<const TypeSlot> slots) const {
-    return c_.HasKernel(n, g_.op_name(n), AttrsWith(g_, n, slots, DataType::kBfloat16));
+    return c_.HasKernel(n, g_.op_name(n), AttrsWith(g_, n, slots, narrow_));
   }
   bool HasCasts(NodeId n) const {
     const auto has = [&](DataType from, DataType to) {
       return c_.HasKernel(n, "Cast", {{"SrcT", attr::Type(from)}, {"DstT", attr::Type(to)}});
     };
-    return has(DataType::kFloat, DataType::kBfloat16) && has(DataType::kBfloat16, DataType::kFloat);
+    return has(DataType::kFloat, narrow_) && has(narrow_, DataType::kFloat);
   }
   // Whether the node may be changed there, and its device can compute it.
   bool CanCompute(int slot) const {
     const NodeId n = floats_.node(slot);
     return !floats_.at(slot).attr.empty() && !c_.preserve.contains(n) &&
-           HasKernel(n, {&floats_.at(slot), 1}) && HasCasts(n);
+           HasKernel(n, {&floats_.at(slot), 1}) && HasCasts(n) && ConstantsFit(n);
+  }
+
+  // Whether no constant that n reads becomes infinite in the narrow type. Bfloat16 has float's
+  // range.
+  bool ConstantsFit(NodeId n) const {
+    if (narrow_ != DataType::kHalf) return true;
+    return std::ranges::all_of(g_.data_inputs(n), [&](const Output& from) {
+      return g_.op_name(from.node) != "Const" || floats_.OfOutput(from) == kNone ||
+             ConstFits(from.node);
+    });
+  }
+  bool ConstFits(NodeId n) const {
+    constexpr float kLargestHalf = 65504;
+    const auto [known, is_new] = fits_.try_emplace(n, true);
+    if (!is_new) return known->second;
+    const absl::StatusOr<Tensor> tensor = g_.ConstValue(n);
+    if (!tensor.ok()) return known->second;
+    const char* const values = static_cast<const char*>(tensor->data());  // at any alignment
+    for (int64_t i = 0; i < tensor->num_elements(); ++i) {
+      float x;
+      std::memcpy(&x, values + i * sizeof(x), sizeof(x));
+      if (std::isfinite(x) && std::abs(x) > kLargestHalf) known->second = false;
+    }
+    return known->second;
   }
 
   absl::Status StartAtProducts() {
@@ -92,8 +123,8 @@ class Bfloat16Chooser {
     }
     if (any || refused == kNoNode) return absl::OkStatus();
     return absl::FailedPreconditionError(
-        absl::StrCat("the device of node '", g_.name(refused), "' has no bfloat16 kernel for ",
-                     g_.op_name(refused), ", nor any device for another product"));
+        absl::StrCat("the device of node '", g_.name(refused), "' has no ", NarrowName(narrow_),
+                     " kernel for ", g_.op_name(refused), ", nor any device for another product"));
   }
 
   // Whether all that n does to the handle of a list is known.
@@ -218,7 +249,7 @@ class Bfloat16Chooser {
     }
   }
 
-  // A Cast to float becomes one to bfloat16 if nothing else is asked of it.
+  // A Cast to float becomes one to the narrow type if nothing else is asked of it.
   void ChangeCasts() {
     Flow::Marks used = flow_.NoMarks(), asked_as_float = flow_.NoMarks();
     for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
@@ -238,6 +269,37 @@ class Bfloat16Chooser {
     }
   }
 
+  // For each node with a float that stays, why.
+  std::vector<std::string> Reasons() const {
+    std::vector<std::string> reasons(g_.num_node_ids());
+    for (NodeId n = 0; n < g_.num_node_ids(); ++n) {
+      if (!g_.alive(n) || g_.op_name(n) == "Const") continue;
+      int stays = kNone;
+      for (int s = floats_.begin(n); s < floats_.end(n) && stays == kNone; ++s) {
+        if (!allow_[s]) stays = s;
+      }
+      if (stays != kNone) reasons[n] = ReasonOf(stays);
+    }
+    return reasons;
+  }
+  std::string ReasonOf(int slot) const {
+    const NodeId n = floats_.node(slot);
+    const std::string_view op = g_.op_name(n);
+    if (c_.preserve.contains(n)) return "it is fed, fetched or marked to stay";
+    if (floats_.at(slot).attr.empty()) return absl::StrCat(op, " has floats of a fixed type");
+    if (precision_[n] == Precision::kNone && !g_.facts(n).tensor_list)
+      return absl::StrCat(op, " is on no list of mixed precision");
+    if (precision_[n] == Precision::kDeny) return absl::StrCat(op, " is on the deny list");
+    if (!ConstantsFit(n))
+      return absl::StrCat("it reads a constant beyond the range of ", NarrowName(narrow_));
+    if (!can_[slot])
+      return absl::StrCat("its device has no ", NarrowName(narrow_), " kernel for ", op);
+    if (deny_[slot]) return "it stands by an op that is on the deny list";
+    if (precision_[n] == Precision::kAllow)
+      return "a list of tensors or a loop that it belongs to stays float";
+    return "it neither follows a product nor lies between two";
+  }
+
   std::vector<NodeId> Leaders() const {
     JoinedSets sets(g_.num_node_ids());
     for (const TensorList& list : lists_) {
@@ -251,21 +313,26 @@ class Bfloat16Chooser {
 
   const PassContext& c_;
   const Graph& g_;
+  const DataType narrow_;
   const TypeSlots& floats_;
   const TypeSlots handles_;
   const Flow flow_;
   std::vector<Precision> precision_;  // by node
   std::vector<TensorList> lists_;
-  // By slot: may be changed; to become bfloat16; unsafe.
+  // By slot: may be changed; to become narrow; unsafe.
   Flow::Marks can_, allow_, deny_;
+  mutable absl::flat_hash_map<NodeId, bool> fits_;  // of constants
 };
 
 }  // namespace
 
-absl::StatusOr<Bfloat16Choice> ChooseBfloat16(const PassContext& context,
-                                              const PrecisionLists& lists,
-                                              const TypeSlots& floats) {
-  return Bfloat16Chooser(context, lists, floats).Run();
+std::string_view NarrowName(DataType narrow) {
+  return narrow == DataType::kHalf ? "half" : "bfloat16";
+}
+
+absl::StatusOr<NarrowChoice> ChooseNarrow(const PassContext& context, const PrecisionLists& lists,
+                                          const TypeSlots& floats, DataType narrow) {
+  return NarrowChooser(context, lists, floats, narrow).Run();
 }
 
 }  // namespace tenon

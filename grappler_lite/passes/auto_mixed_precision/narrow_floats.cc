@@ -1,10 +1,10 @@
-// Products and convolutions in bfloat16 and what lies between them too, as TensorFlow spreads it
-// over its lists. Results have about 2 digits: each value in bfloat16 is rounded to 8 bits, a
-// relative error of 2^-9.
+// Products and convolutions in bfloat16 or half and what lies between them too, as TensorFlow
+// spreads it over its lists. Results in bfloat16 have about 2 digits: each value is rounded to 8
+// bits, a relative error of 2^-9. Those in half have about 3 digits, 11 bits, and end at 65504.
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
-#include "grappler_lite/passes/auto_mixed_precision/bfloat16_choice.h"
+#include "grappler_lite/passes/auto_mixed_precision/narrow_choice.h"
 #include "grappler_lite/passes/auto_mixed_precision/precision_lists.h"
 #include "grappler_lite/passes/auto_mixed_precision/type_slots.h"
 
@@ -12,30 +12,38 @@ namespace tenon {
 namespace {
 
 constexpr RewriteInfo kComputeInBfloat16 = {"compute_in_bfloat16", Exactness::kLowPrecision};
+constexpr RewriteInfo kComputeInHalf = {"compute_in_half", Exactness::kLowPrecision};
 constexpr RewriteInfo kUpdateBatchNorm = {"update_batch_norm", Exactness::kExact};
 
-class Bfloat16 : public Pass {
+class NarrowFloats : public Pass {
  public:
-  std::vector<RewriteInfo> rewrites() const override {
-    return {kComputeInBfloat16, kUpdateBatchNorm};
-  }
+  explicit NarrowFloats(DataType narrow) : narrow_(narrow) {}
+
+  std::vector<RewriteInfo> rewrites() const override { return {compute(), kUpdateBatchNorm}; }
 
   absl::StatusOr<bool> Run(PassContext& context) override {
     TENON_ASSIGN_OR_RETURN(const PrecisionLists lists, PrecisionLists::Make());
     if (!HasProduct(context.graph, lists)) return false;
     if (context.target.is_tensorflow() && !context.target.has_onednn())
       return absl::FailedPreconditionError(
-          absl::StrCat("TensorFlow computes in bfloat16 with oneDNN only: what is written for the "
-                       "target ",
-                       context.target.name(), " stays float; tensorflow+onednn is the one for it"));
+          absl::StrCat("TensorFlow computes in ", NarrowName(narrow_),
+                       " with oneDNN only: what is written for the target ", context.target.name(),
+                       " stays float; tensorflow+onednn is the one for it"));
     const bool updated = UpdateBatchNorms(context);
     const TypeSlots floats(context.graph, DataType::kFloat);
-    TENON_ASSIGN_OR_RETURN(Bfloat16Choice choice, ChooseBfloat16(context, lists, floats));
+    TENON_ASSIGN_OR_RETURN(NarrowChoice choice, ChooseNarrow(context, lists, floats, narrow_));
+    for (NodeId n = 0; n < context.graph.num_node_ids(); ++n) {
+      if (!choice.stays[n].empty()) context.Note(n, choice.stays[n]);
+    }
     TENON_ASSIGN_OR_RETURN(const bool changed, Change(context, floats, choice));
     return updated || changed;
   }
 
  private:
+  const RewriteInfo& compute() const {
+    return narrow_ == DataType::kHalf ? kComputeInHalf : kComputeInBfloat16;
+  }
+
   static bool HasProduct(const Graph& g, const PrecisionLists& lists) {
     for (NodeId n = 0; n < g.num_node_ids(); ++n) {
       if (g.alive(n) && lists.Of(g.op_name(n), g.facts(n)) == Precision::kAllow) return true;
@@ -63,8 +71,7 @@ class Bfloat16 : public Pass {
 
   // Changes the chosen types and casts what comes to them and leaves them, once for all that use
   // it.
-  static absl::StatusOr<bool> Change(PassContext& c, const TypeSlots& floats,
-                                     Bfloat16Choice& choice) {
+  absl::StatusOr<bool> Change(PassContext& c, const TypeSlots& floats, NarrowChoice& choice) const {
     Graph& g = c.graph;
     std::vector<bool>& chosen = choice.chosen;
     const bool changed = Ask(c, floats, choice);
@@ -92,13 +99,13 @@ class Bfloat16 : public Pass {
         if (chosen[s]) slots.push_back(floats.at(s));
       }
       if (slots.empty()) continue;
-      g.SetKind(n, g.op_name(n), AttrsWith(g, n, slots, DataType::kBfloat16));
+      g.SetKind(n, g.op_name(n), AttrsWith(g, n, slots, narrow_));
     }
     return true;
   }
 
   // Leaves chosen what may be changed; whether that is anything.
-  static bool Ask(PassContext& c, const TypeSlots& floats, Bfloat16Choice& choice) {
+  bool Ask(PassContext& c, const TypeSlots& floats, NarrowChoice& choice) const {
     bool changed = false;
     absl::flat_hash_map<NodeId, bool> answers;
     for (int s = 0; s < floats.size(); ++s) {
@@ -107,28 +114,37 @@ class Bfloat16 : public Pass {
       const auto [answer, is_new] = answers.try_emplace(leader, false);
       // What must change together has one leader and gets one answer. A replay or a bisection could
       // else split a list of tensors or a loop.
-      if (is_new) answer->second = c.Allow(kComputeInBfloat16.name, leader);
+      if (is_new) answer->second = c.Allow(compute().name, leader);
       choice.chosen[s] = answer->second;
       changed |= answer->second;
     }
     return changed;
   }
 
-  static absl::StatusOr<NodeId> AddCast(Graph& g, Output from, bool to_float) {
+  absl::StatusOr<NodeId> AddCast(Graph& g, Output from, bool to_float) const {
     // TensorFlow's names for these casts.
-    const std::string name = absl::StrCat(
-        g.name(from.node), "-", from.port,
-        to_float ? "-CastToFp32-AutoMixedPrecision" : "-CastToBf16-AutoMixedPrecision");
-    const DataType source = to_float ? DataType::kBfloat16 : DataType::kFloat;
-    const DataType target = to_float ? DataType::kFloat : DataType::kBfloat16;
+    const bool half = narrow_ == DataType::kHalf;
+    const std::string name = absl::StrCat(g.name(from.node), "-", from.port,
+                                          to_float ? "-CastToFp32-AutoMixedPrecision"
+                                          : half   ? "-CastToFp16-AutoMixedPrecision"
+                                                   : "-CastToBf16-AutoMixedPrecision");
+    const DataType source = to_float ? narrow_ : DataType::kFloat;
+    const DataType target = to_float ? DataType::kFloat : narrow_;
     return g.AddNode(g.UniqueName(name), "Cast", {&from, 1},
                      {{"SrcT", attr::Type(source)}, {"DstT", attr::Type(target)}},
                      g.device(from.node), g.pos(from.node));
   }
+
+  const DataType narrow_;
 };
 
 }  // namespace
 
-std::unique_ptr<Pass> MakeAutoMixedPrecisionBfloat16() { return std::make_unique<Bfloat16>(); }
+std::unique_ptr<Pass> MakeAutoMixedPrecisionBfloat16() {
+  return std::make_unique<NarrowFloats>(DataType::kBfloat16);
+}
+std::unique_ptr<Pass> MakeAutoMixedPrecisionHalf() {
+  return std::make_unique<NarrowFloats>(DataType::kHalf);
+}
 
 }  // namespace tenon

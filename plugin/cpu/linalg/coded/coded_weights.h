@@ -1,0 +1,52 @@
+// Constant weights in codes, made once for all plans of a session.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/linalg/products/byte_matmul.h"
+#include "plugin/cpu/onednn/onednn.h"
+
+namespace tenon::cpu {
+
+// A matrix of floats [k, n] in row-major order, at any alignment, or its transpose.
+struct WeightMatrix {
+  const void* data;
+  int64_t k, n;
+  bool transposed;  // [n, k]
+
+  float at(int64_t row, int64_t column) const;
+};
+
+// Panels as coded_loops.h has them. A scale is that of 32 rows of a column, rounded to bfloat16:
+// with 4 bits the largest magnitude becomes the code -8, with 8 bits a code of -127 to 127.
+struct CodedPanels {
+  explicit CodedPanels(size_t bytes) : memory(bytes) {}
+  PackedBytes memory;
+};
+// Returns the number of blocks of a panel, and enough bytes for all panels, above 0.
+int64_t CodedBlocks(int64_t k);
+size_t CodedBytes(int64_t k, int64_t n, int bits);
+// `bits` is 4 or 8. INVALID_ARGUMENT if a weight is NaN or infinite; RESOURCE_EXHAUSTED without
+// memory.
+absl::StatusOr<std::shared_ptr<const CodedPanels>> MakeCodedPanels(Workers& workers,
+                                                                   const WeightMatrix& weights,
+                                                                   int bits);
+
+// Codes of -127 to 127 with one scale for each column, packed for products with bytes.
+struct ByteWeights {
+  explicit ByteWeights(size_t bytes) : right(bytes) {}
+  PackedBytes right;           // as ByteMatMul::PackRight writes it
+  std::vector<double> scales;  // of weights that are close to denormals, floats would be 0
+};
+// Errors as above. `product` is one of matrices of these sizes, whose right side is signed and not
+// transposed.
+absl::StatusOr<std::shared_ptr<const ByteWeights>> MakeByteWeights(Workers& workers,
+                                                                   const WeightMatrix& weights,
+                                                                   const ByteMatMul& product);
+
+}  // namespace tenon::cpu
