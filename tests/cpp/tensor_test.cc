@@ -257,7 +257,8 @@ TEST(CppOp, SeedsGoToOpsThatDrawAlone) {
                                             .Attr("unique", false)
                                             .Attr("range_max", 1000)
                                             .Run();
-    return std::vector<int64_t>(results[0].data<int64_t>(), results[0].data<int64_t>() + 20);
+    const auto ids = results[0].data<int64_t>();
+    return std::vector<int64_t>(ids.begin(), ids.end());
   };
   SetSeed(1);
   const std::vector<int64_t> first = sample();
