@@ -111,6 +111,10 @@ bool IsIntegerLike(DataType t) {
   }
 }
 
+bool IsNumber(DataType t) {
+  return t == DataType::kBool || IsIntegerLike(t) || IsFloatLike(t) || IsComplex(t);
+}
+
 IntegerRange RangeOf(DataType t) {
   const int bits = IntegerBits(t);
   if (IsUnsigned(t)) return {0, ~uint64_t{0} >> (64 - bits)};

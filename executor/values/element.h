@@ -16,6 +16,8 @@ namespace tenon::cli {
 bool IsFloatLike(DataType t);
 // Signed and unsigned integers of 2 to 64 bits, and quantized ones. Not bool.
 bool IsIntegerLike(DataType t);
+// Whether elements are truth values, integers, floats or complex numbers of any size.
+bool IsNumber(DataType t);
 
 // The range of an integer type. `hi` is unsigned to hold the maximum of uint64.
 struct IntegerRange {

@@ -69,8 +69,10 @@ absl::StatusOr<Json> Json::Parse(std::string_view text) {
   Json json;
   try {  // the library's only way to tell where and why
     json.impl_->value = nlohmann::ordered_json::parse(
-        text, [](int depth, nlohmann::ordered_json::parse_event_t, nlohmann::ordered_json&) {
-          if (depth > kMaxDepth) throw TooDeep();
+        text, [](int depth, nlohmann::ordered_json::parse_event_t event, nlohmann::ordered_json&) {
+          using Event = nlohmann::ordered_json::parse_event_t;
+          const bool begins = event == Event::array_start || event == Event::object_start;
+          if (begins && depth >= kMaxDepth) throw TooDeep();
           return true;
         });
   } catch (const TooDeep&) {

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "2: -:3:6: error: ", "Dialect `mhlo'"},
         Refused{"complex_without_end",
                 Body("%r = stablehlo.constant dense<0> : tensor<" + Repeated("complex<", 100'000)),
-                "2: -:3:", "complex"},
+                "2: -:3:", "expected '>'"},
         Refused{"unknown_op",
                 Body(std::string("%r = stablehlo.frobnicate %a : tensor<2xf32>") + kEnd),
                 "12: -:3:6: error: 'stablehlo.frobnicate' op ", "tensor<2xf32>"},

@@ -15,10 +15,6 @@
 namespace tenon::cli {
 namespace {
 
-bool IsNumber(DataType t) {
-  return IsFloatLike(t) || IsIntegerLike(t) || IsComplex(t) || t == DataType::kBool;
-}
-
 bool IsNan(std::complex<double> x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
 
 // Whether both are NaN, or have the same value.

@@ -14,7 +14,6 @@ namespace tenon::cli {
 namespace {
 
 bool IsWhole(DataType t) { return IsIntegerLike(t) || t == DataType::kBool; }
-bool IsNumber(DataType t) { return IsWhole(t) || IsFloatLike(t) || IsComplex(t); }
 
 // Whether element i of `from`, cut off, is in the range. Each kind of number has its own
 // comparison: no single type holds all of int64 and uint64.

@@ -41,7 +41,7 @@ absl::StatusOr<std::shared_ptr<const Preparation>> Preparations::For(
     given[i].value = GivenValue(v, spec, i);
   }
   TENON_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const Preparation> p,
+      std::shared_ptr<const Preparation> p,
       PrepareKernel({in_.graph.name(n), kind.op, &kind.attrs, &kind.types, &spec}, std::move(given),
                     in_.session, in_.workers));
   if (stateless && !(valued && p->asked_for_values()))

@@ -102,7 +102,7 @@ TEST_F(HostStagingTest, LargeCopiesGoThroughBlocksThatAreUsedAgain) {
   const Tensor host = Counted(5 * kMiB);
   CopyIn(host);
   EXPECT_EQ(counts.copies, counts.pinned_copies);
-  EXPECT_GE(counts.copies, 3);
+  EXPECT_GE(counts.copies, 2) << "a block is 4 MiB at most";
   const int allocated = counts.allocated;
   EXPECT_GE(allocated, 1);
   for (int i = 0; i < 200; ++i) CopyIn(host);
