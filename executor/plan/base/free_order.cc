@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "executor/plan/base/effects.h"
 #include "executor/plan/base/order_arcs.h"
 
@@ -28,10 +29,9 @@ void Take(const Graph& graph, std::vector<NodeId> sorted, Schedule& schedule) {
 class LiveBytes {
  public:
   LiveBytes(const Graph& graph, const std::vector<bool>& fed_only, absl::Span<const Output> fetches,
-            const GraphShapes& shapes, absl::Span<const NodeId> order)
-      : graph_(graph), order_(order), bytes_(order.size(), 0), inputs_(order.size()) {
-    std::vector<int32_t> position(graph.num_node_ids(), -1);
-    for (size_t p = 0; p < order.size(); ++p) position[order[p]] = static_cast<int32_t>(p);
+            const GraphShapes& shapes, absl::Span<const NodeId> order,
+            absl::Span<const int32_t> position)
+      : graph_(graph), bytes_(order.size(), 0), inputs_(order.size()) {
     readers_.resize(order.size());
     for (size_t p = 0; p < order.size(); ++p) {
       const NodeId n = order[p];
@@ -67,7 +67,7 @@ class LiveBytes {
     return growth;
   }
   // Runs the node. Calls changed(q) for each position whose growth is another one now.
-  void Run(int32_t p, const std::function<void(int32_t)>& changed) {
+  void Run(int32_t p, absl::FunctionRef<void(int32_t)> changed) {
     now_ += bytes_[p];
     most_ = std::max(most_, now_);
     if (!IsRead(p)) now_ -= bytes_[p];
@@ -92,7 +92,6 @@ class LiveBytes {
   }
 
   const Graph& graph_;
-  const absl::Span<const NodeId> order_;
   // By position in the order.
   std::vector<int64_t> bytes_;                // of all outputs
   std::vector<std::vector<int32_t>> inputs_;  // each once
@@ -163,11 +162,12 @@ void OrderByMemory(const Graph& graph, const std::vector<bool>& fed_only,
                    Schedule& schedule) {
   if (!MayMove(graph, schedule)) return;
   const std::vector<NodeId>& order = schedule.order;
-  LiveBytes live(graph, fed_only, fetches, shapes, order);
+  OrderArcs arcs(graph, order, fed_only);
+  LiveBytes live(graph, fed_only, fetches, shapes, order, arcs.position);
   for (size_t p = 0; p < order.size(); ++p) live.Run(static_cast<int32_t>(p), [](int32_t) {});
   const int64_t as_is = live.most();
   live.Reset();
-  std::vector<NodeId> sorted = LeastGrowth(order, OrderArcs(graph, order, fed_only), live);
+  std::vector<NodeId> sorted = LeastGrowth(order, std::move(arcs), live);
   if (live.most() < as_is) Take(graph, std::move(sorted), schedule);
 }
 

@@ -143,10 +143,11 @@ absl::StatusOr<HostStaging::Block*> HostStaging::TakeBlock(double timeout_s) {
     if (blocks_.empty()) return nullptr;
     const auto some = [this] {
       mutex_.AssertReaderHeld();
-      return !queued_.empty() || !idle_.empty();
+      return !queued_.empty() || !idle_.empty() || blocks_.empty();
     };
     if (!mutex_.AwaitWithTimeout(absl::Condition(&some), absl::Seconds(timeout_s)))
       return absl::DeadlineExceededError("no block of host memory became free");
+    if (blocks_.empty()) return nullptr;  // copies failed, and their blocks are lost
     if (!idle_.empty()) return FindIdle();
     oldest = queued_.front();
     queued_.pop_front();

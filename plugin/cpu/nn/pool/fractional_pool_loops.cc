@@ -89,17 +89,13 @@ absl::Status MaxChannel(const FractionalGrad& s, const StepArgs& args, int64_t n
     s.cells.ForEachInCell(rows, columns, out, [&](int64_t place) {
       const A x = element.template As<A>(args.in[0],
                                          (n * s.cells.in_places() + place) * s.cells.channels + c);
-      // As the pool itself: NaN is never the largest.
-      if (x != x || (best >= 0 && !(x > most))) return;
+      if (best >= 0 && !(x > most)) return;
       best = place;
       most = x;
     });
     const int64_t at = (n * s.cells.out_places() + out) * s.cells.channels + c;
     const A pooled = element.template As<A>(args.in[1], at);
-    if (best < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the cell of orig_output[", at, "] has no number in orig_input"));
-    }
+    // NaN is not looked for: the forward op passes over it.
     if (pooled != most && pooled == pooled) {
       return absl::InvalidArgumentError(absl::StrCat("orig_output[", at, "] = ", pooled,
                                                      " is not the largest value ", most,

@@ -30,8 +30,8 @@ struct FractionalGrad {
 };
 
 // INVALID_ARGUMENT if a cell has no rows or no columns inside the input. Of a maximum also if an
-// element of orig_output (input 1) is neither NaN nor the largest value of its cell, or if all
-// values of the cell are NaN.
+// element of orig_output (input 1) is neither NaN nor the largest value of its cell. Here the
+// largest value of a cell that begins with NaN is NaN; TensorFlow refuses such a cell, too.
 absl::Status RunFractionalGrad(const void* state, const StepArgs& args);
 
 }  // namespace tenon::cpu

@@ -129,8 +129,6 @@ std::string RunCase(const Graph& graph, const cli::CheckCase& c) {
   });
   if (removed) return absl::IsUnimplemented(status) ? "" : status.ToString();
   if (c.error.has_value()) return status.ok() ? "it runs, though it should fail" : "";
-  // An op that only passes make may need weights that are constants, which an op alone has not.
-  if (absl::IsUnimplemented(status) && absl::StrContains(status.message(), "(_")) return "";
   if (!status.ok()) return status.ToString();
   for (const auto& [fetch, want] : c.wants) {
     const absl::StatusOr<Tensor> got = runner.Value(*graph.ParseOutput(c.fetches[fetch]));
@@ -149,7 +147,12 @@ TEST_P(EagerOpCases, GiveTensorFlowsAnswers) {
   if (!file.ok()) return;  // the import refuses the file as a whole, as it should
   for (const cli::CheckCase& c : file->cases) {
     if (!c.defects.empty() || !c.malformed.empty()) continue;
-    EXPECT_EQ(RunCase(cli::GraphOfCase(*file, c), c), "") << c.name;
+    const std::string wrong = RunCase(cli::GraphOfCase(*file, c), c);
+    // The one op whose weights must be constants, which an op that is executed alone has not.
+    if (absl::StrContains(GetParam(), "TenonCodedMatMul") &&
+        absl::StartsWith(wrong, "UNIMPLEMENTED: weights that are no constant are not built"))
+      continue;
+    EXPECT_EQ(wrong, "") << c.name;
   }
 }
 
