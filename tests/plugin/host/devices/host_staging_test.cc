@@ -49,11 +49,13 @@ class HostStagingTest : public StreamExecutorTest {
     stub_.se.host_memory_allocate = [](const SP_Device*, uint64_t size) -> void* {
       // As an unaligned address, which the interface allows.
       char* const block = static_cast<char*>(std::malloc(size + 8));
+      absl::MutexLock lock(&counts_mutex);
       counts.blocks.emplace_back(block + 8, size);
       ++counts.allocated;
       return block + 8;
     };
     stub_.se.host_memory_deallocate = [](const SP_Device*, void* data) {
+      absl::MutexLock lock(&counts_mutex);
       ++counts.freed;
       counts.ends.push_back("host_memory_deallocate");
       std::free(static_cast<char*>(data) - 8);
@@ -72,6 +74,7 @@ class HostStagingTest : public StreamExecutorTest {
       return counts.hangs ? SE_EVENT_PENDING : SE_EVENT_COMPLETE;
     };
     stub_.platform_fns.destroy_device = [](const SP_Platform*, SP_Device*) {
+      absl::MutexLock lock(&counts_mutex);
       counts.ends.push_back("destroy_device");
     };
   }
