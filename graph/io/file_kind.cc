@@ -32,6 +32,12 @@ constexpr std::string_view kKeras =
 constexpr std::string_view kPage =
     "is a page of the web, not a graph: what was wanted is elsewhere";
 
+constexpr std::string_view kWebModel =
+    "is a TensorFlow.js model, not a graph: name the folder of the SavedModel that it was made "
+    "from";
+constexpr std::string_view kJson =
+    "is JSON, not a graph: a GraphDef is read as binary or as text (.pbtxt)";
+
 // First bytes with which no GraphDef begins: a GraphDef begins with the tag of a field, 0a for a
 // node.
 constexpr Kind kBinary[] = {
@@ -86,6 +92,20 @@ std::string_view KindOfZip(std::string_view content) {
   return "is a zip archive, not a graph: unpack it";
 }
 
+// A member of an object: '{', a name in quotes, and a ':'. The first bytes of a binary node may
+// look like the '{' and the '"', but not like the rest.
+bool IsJson(std::string_view text) {
+  const auto skip = [&text](char c) {
+    text = absl::StripLeadingAsciiWhitespace(text);
+    const bool found = text.starts_with(c);
+    if (found) text.remove_prefix(1);
+    return found;
+  };
+  if (!skip('{') || !skip('"')) return false;
+  text.remove_prefix(std::min(text.find('"'), text.size()));
+  return skip('"') && skip(':');
+}
+
 std::string_view KindOfText(std::string_view content) {
   std::string_view rest = content.substr(0, 4096);
   while (true) {
@@ -100,6 +120,7 @@ std::string_view KindOfText(std::string_view content) {
     const char next = rest.size() == kind.begin.size() ? ' ' : rest[kind.begin.size()];
     if (absl::ascii_isspace(next) || absl::StrContains(":{<>", next)) return kind.text;
   }
+  if (IsJson(rest)) return absl::StrContains(rest, "\"modelTopology\"") ? kWebModel : kJson;
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "tests/e2e/document_util.h"
 #include "tests/e2e/process_util.h"
 #include "tests/e2e/saved_model_util.h"
@@ -101,6 +103,29 @@ TEST(Freeze, WritesCallsOut) {
     const json outputs = Document({"show", out})["outputs"];
     ASSERT_EQ(outputs.size(), frozen["outputs"].size()) << outputs;
     EXPECT_EQ(outputs[0]["name"], frozen["outputs"][0]["node"]);
+  }
+}
+
+TEST(Freeze, NamesTheCallsThatStay) {
+  const std::string body = R"( library { function {
+      signature { name: 'twice' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } }
+      attr { key: '_noinline' value { b: NOINLINE } }
+      node_def { name: 'add' op: 'AddV2' input: 'a' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } }
+      ret { key: 'r' value: 'add:z:0' } } })";
+  const std::string call = TextNode("y", "PartitionedCall", "input: 'x'",
+                                    "attr { key: 'Tin' value { list { type: DT_FLOAT } } }"
+                                    "attr { key: 'Tout' value { list { type: DT_FLOAT } } }"
+                                    "attr { key: 'f' value { func { name: 'twice' } } }");
+  const std::string out = TempPath("calls_stay.pbtxt");
+  for (const bool stays : {false, true}) {
+    const std::string folder = WriteSavedModel(
+        stays ? "noinline" : "inline",
+        call + absl::StrReplaceAll(body, {{"NOINLINE", stays ? "true" : "false"}}), {});
+    const Finished frozen = GraphRun({"freeze", folder, "-o", out});
+    ASSERT_EQ(frozen.exit, 0) << frozen.err;
+    EXPECT_EQ(absl::StrContains(frozen.out, "calls that stay: y\n"), stays) << frozen.out;
+    EXPECT_EQ(Document({"freeze", folder, "-o", out})["calls"],
+              stays ? json::array({"y"}) : json::array());
   }
 }
 

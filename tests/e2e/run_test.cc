@@ -309,6 +309,15 @@ TEST(Run, CastsArraysWhereItIsTold) {
                                      ") converts it"));
   const Finished cast = GraphRun({"run", kMlp, "--input", "x=float32(@" + doubles + ")"});
   EXPECT_EQ(cast.exit, 0) << cast.err;
+  const std::string all = TempPath("doubles.npz");
+  ASSERT_EQ(GraphRun({"run", graph, "--input", "s=2x20xf64=0.5", "--output", "s=@" + all}).exit, 0);
+  const std::string named = TempFile("named.pbtxt", R"(
+      node { name: 's' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } })");
+  const std::string spec = "s=f32(@" + all + "[s])";
+  const Finished archive = GraphRun({"run", named, "--inputs", all});
+  EXPECT_EQ(archive.exit, 4);
+  EXPECT_THAT(archive.err, HasSubstr("; --input '" + spec + "' converts it: feed each array so"));
+  EXPECT_EQ(GraphRun({"run", named, "--input", spec}).exit, 0);
 }
 
 TEST(Run, SaysWhatAFileOfCasesIs) {

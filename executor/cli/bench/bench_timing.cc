@@ -34,8 +34,11 @@ std::string ConditionsText(const Timing& timing) {
   return absl::StrCat(text, ", graph_run ", Version());
 }
 
-std::string Us(double us) {
-  return absl::StrFormat("%.*f us", us < 100 ? 2 : us < 1e4 ? 1 : 0, us);
+// Four digits or five: "12.34 us", "1234.5 us", "12.34 ms", "1234.5 ms".
+std::string TimeText(double us) {
+  const bool is_short = us < 1e4;
+  const double t = is_short ? us : us / 1e3;
+  return absl::StrFormat("%.*f %s", t < 100 ? 2 : 1, t, is_short ? "us" : "ms");
 }
 
 }  // namespace
@@ -77,9 +80,9 @@ std::string TimingText(const Timing& timing, const Style& style) {
   const MemoryReport memory = MemoryOf(e);
   std::string text = absl::StrCat(SpeedText(s, style), "\n\n", style.Dim("where   "),
                                   ConditionsText(timing), "\n");
-  absl::StrAppend(&text, style.Dim("times   "), "min ", Us(s.min), "  mean ", Us(s.mean), "  p90 ",
-                  Us(s.p90), "  p99 ", Us(s.p99), "  max ", Us(s.max), "  std ", Us(s.stddev),
-                  "\n");
+  absl::StrAppend(&text, style.Dim("times   "), "min ", TimeText(s.min), "  mean ",
+                  TimeText(s.mean), "  p90 ", TimeText(s.p90), "  p99 ", TimeText(s.p99), "  max ",
+                  TimeText(s.max), "  std ", TimeText(s.stddev), "\n");
   absl::StrAppend(&text, style.Dim("rate    "),
                   absl::StrFormat("%.1f runs/s", static_cast<double>(s.count) / timing.runs.wall_s),
                   "\n");
@@ -110,8 +113,8 @@ std::string NoiseOf(const RunStatistics& s) {
 }
 
 std::string SpeedText(const RunStatistics& s, const Style& style) {
-  return absl::StrCat(style.Bold(Us(s.p50)), " a run (median), 95 % interval ", Us(s.p50_lo),
-                      " to ", Us(s.p50_hi), ", ", Plural(s.count, "run"));
+  return absl::StrCat(style.Bold(TimeText(s.p50)), " a run (median), 95 % interval ",
+                      TimeText(s.p50_lo), " to ", TimeText(s.p50_hi), ", ", Plural(s.count, "run"));
 }
 
 }  // namespace tenon::cli

@@ -37,9 +37,9 @@ void FreezeFlags::Declare(Declarer& d) {
   DeclareOutput(d);
 }
 
-// The graph with bodies in place of calls, so that whoever reads the file sees what it computes, or
-// as it is where that cannot be had. All nodes that FrozenModel names stay.
-Graph WithCallsInlined(const FrozenModel& frozen) {
+// The graph with bodies in place of calls, so that whoever reads the file sees what it computes.
+// All nodes that FrozenModel names stay. Errors are those of ComputedGraph.
+absl::StatusOr<Graph> WithCallsInlined(const FrozenModel& frozen) {
   std::vector<std::string> feeds, fetches;
   const auto add = [](std::vector<std::string>& names, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -55,17 +55,26 @@ Graph WithCallsInlined(const FrozenModel& frozen) {
     add(fetches, t.tensor);
   }
   if (!frozen.init.empty()) add(fetches, absl::StrCat("^", frozen.init));
-  absl::StatusOr<Graph> inlined = ComputedGraph(frozen.graph, feeds, fetches);
-  if (!inlined.ok()) return frozen.graph;
-  RemoveUnreachableFunctions(*inlined, [] { return true; });
+  TENON_ASSIGN_OR_RETURN(Graph inlined, ComputedGraph(frozen.graph, feeds, fetches));
+  RemoveUnreachableFunctions(inlined, [] { return true; });
   // A result reads what has its old name, so that the graph does not have both as outputs.
   for (const FrozenTensor& t : frozen.outputs) {
-    const NodeId result = inlined->FindNode(t.node);
-    const absl::StatusOr<Output> old = inlined->ParseOutput(t.tensor);
+    const NodeId result = inlined.FindNode(t.node);
+    const absl::StatusOr<Output> old = inlined.ParseOutput(t.tensor);
     if (!old.ok() || result == kNoNode || old->node == result) continue;
-    if (inlined->op_name(result) == "Identity") inlined->SetInput(result, 0, *old);
+    if (inlined.op_name(result) == "Identity") inlined.SetInput(result, 0, *old);
   }
-  return *std::move(inlined);
+  return inlined;
+}
+
+// The nodes that call a function, by name.
+std::vector<std::string> CallsOf(const Graph& graph) {
+  std::vector<std::string> calls;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && graph.facts(n).calls == CallKind::kFunction)
+      calls.emplace_back(graph.name(n));
+  }
+  return calls;
 }
 
 absl::Status FreezeFolder(const FreezeFlags& flags, Invocation& invocation) {
@@ -80,12 +89,19 @@ absl::Status FreezeFolder(const FreezeFlags& flags, Invocation& invocation) {
                                    "nothing to freeze"));
   TENON_ASSIGN_OR_RETURN(const Frozen frozen,
                          FreezeModel(model, flags, *host, std::move(session_options)));
-  const Graph graph = WithCallsInlined(frozen.model);
+  const absl::StatusOr<Graph> inlined = WithCallsInlined(frozen.model);
+  if (!inlined.ok()) {
+    Warn(flags, absl::StrCat("what is written has calls, which could not be inlined: ",
+                             inlined.status().message()));
+  }
+  const Graph& graph = inlined.ok() ? *inlined : frozen.model.graph;
+  const std::vector<std::string> calls = CallsOf(graph);
   TENON_RETURN_IF_ERROR(ExportFile(graph, flags.frozen));
   WarnOfOtherNames(frozen.model, flags);
   AddFrozen(frozen, invocation.doc);
   invocation.doc.Set("nodes", graph.num_nodes())
       .Set("functions", graph.functions().size())
+      .Set("calls", Json::ArrayOf(calls))
       .Set("written", flags.frozen);
   const Style& style = invocation.style;
   const std::string needs = NeedsText(frozen.model, flags.frozen);
@@ -94,8 +110,9 @@ absl::Status FreezeFolder(const FreezeFlags& flags, Invocation& invocation) {
       Plural(frozen.model.variables, "variable"), " of ", Bytes(frozen.model.variable_bytes),
       " folded; ", Plural(graph.num_nodes(), "node"), " and ",
       Plural(static_cast<int64_t>(graph.functions().size()), "function"), " written to ",
-      flags.frozen, "\n\n", FrozenTable(frozen.model, /*tensors=*/true, style),
-      needs.empty() ? "" : "\n", needs);
+      flags.frozen, "\n",
+      calls.empty() ? "" : absl::StrCat("calls that stay: ", Listed(calls), "\n"), "\n",
+      FrozenTable(frozen.model, /*tensors=*/true, style), needs.empty() ? "" : "\n", needs);
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/exit_code.h"
+#include "executor/cli/tensors/cast.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/file_bytes.h"
 #include "graph/base/file_writer.h"
@@ -28,6 +29,13 @@ absl::Status NoBytes(std::string_view path, DataType dtype) {
 
 }  // namespace
 
+absl::Status HintAtCast(const absl::Status& refused, const absl::StatusOr<Tensor>& as_is,
+                        DataType as, std::string_view hint) {
+  if (!as_is.ok() || !Cast(*as_is, as).ok()) return refused;
+  return WithExit(Exit::kInvalidInput,
+                  absl::InvalidArgumentError(absl::StrCat(refused.message(), "; ", hint)));
+}
+
 absl::StatusOr<Tensor> LoadArray(const std::string& path, const std::string& key, DataType as) {
   if (key.empty()) {
     absl::StatusOr<Tensor> array = ReadNpy(path, as);
@@ -43,8 +51,14 @@ absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> LoadArchive(
   std::vector<std::pair<std::string, Tensor>> arrays;
   for (const std::string& key : archive.Keys()) {
     TENON_ASSIGN_OR_RETURN(const DataType dtype, type_of(key));
-    TENON_ASSIGN_OR_RETURN(Tensor array, Read(archive.Read(key, dtype)));
-    arrays.emplace_back(key, std::move(array));
+    absl::StatusOr<Tensor> array = Read(archive.Read(key, dtype));
+    if (!array.ok() && dtype != DataType::kInvalid) {
+      return HintAtCast(array.status(), archive.Read(key, DataType::kInvalid), dtype,
+                        absl::StrCat("--input '", key, "=", DataTypeShortName(dtype), "(@", path,
+                                     "[", key, "])' converts it: feed each array so"));
+    }
+    TENON_RETURN_IF_ERROR(array.status());
+    arrays.emplace_back(key, *std::move(array));
   }
   return arrays;
 }

@@ -21,8 +21,14 @@ namespace tenon::cli {
 // of another type is an error that names both types; nothing is converted.
 absl::StatusOr<Tensor> LoadArray(const std::string& path, const std::string& key, DataType as);
 
+// For `refused`, the error of reading an array as type `as`: with `hint` behind its text if
+// `as_is`, the same array in its own type, could be converted (cast.h). Otherwise `refused`.
+absl::Status HintAtCast(const absl::Status& refused, const absl::StatusOr<Tensor>& as_is,
+                        DataType as, std::string_view hint);
+
 // Reads every array of an .npz archive, in the archive's order. `type_of` returns the type that a
-// key should have (kInvalid: any), or the error that ends the reading and is returned as it is.
+// key should have (kInvalid: any), or the error that ends the reading and is returned as it is. The
+// error of an array of another type says by which --input it would be converted, if it could be.
 using ArchiveTypes = std::function<absl::StatusOr<DataType>(const std::string& key)>;
 absl::StatusOr<std::vector<std::pair<std::string, Tensor>>> LoadArchive(
     const std::string& path, const ArchiveTypes& type_of);

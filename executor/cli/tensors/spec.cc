@@ -124,11 +124,8 @@ struct FileName {
 absl::StatusOr<Tensor> LoadAs(const FileName& file, std::string_view value, DataType as) {
   absl::StatusOr<Tensor> tensor = LoadArray(file.path, file.key, as);
   if (tensor.ok() || as == DataType::kInvalid) return tensor;
-  const absl::StatusOr<Tensor> any = LoadArray(file.path, file.key, DataType::kInvalid);
-  if (!any.ok() || !Cast(*any, as).ok()) return tensor;
-  return WithExit(Exit::kInvalidInput, absl::InvalidArgumentError(absl::StrCat(
-                                           tensor.status().message(), "; ", DataTypeShortName(as),
-                                           "(", value, ") converts it")));
+  return HintAtCast(tensor.status(), LoadArray(file.path, file.key, DataType::kInvalid), as,
+                    absl::StrCat(DataTypeShortName(as), "(", value, ") converts it"));
 }
 
 absl::Status OtherShape(const FileName& file, const Shape& has, const Shape& wanted) {

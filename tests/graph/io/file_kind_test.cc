@@ -77,6 +77,8 @@ TEST(FileKind, SaysWhatToDoWithOtherFiles) {
        "ELF rest",
        "--plugin"},
       {"ML\xefR rest", "MLIR"},
+      {"{\"format\": \"graph-model\", \"modelTopology\": {\"node\": []}}", "TensorFlow.js"},
+      {" {\n  \"node\" : []}", "is JSON"},
       {"GGUF rest", "GGUF"},
       {std::string("\x1c\0\0\0TFL3", 8), "TensorFlow Lite"},
       {tar, "tar archive"},
