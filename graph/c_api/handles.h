@@ -147,12 +147,12 @@ class HandlePool {
 template <typename T, template <typename> class MemoryPool = SharedHandlePool>
 class Handles {
  public:
-  // Throws bad_alloc without memory.
+  // Throws bad_alloc without memory, and what the constructor throws.
   template <typename... Args>
   static T* New(Args&&... args) {
     Slot* const slot = MemoryPool<Slot>::Take();
     AllowUse(slot, true);
-    T* const object = new (slot->room) T(std::forward<Args>(args)...);
+    T* const object = Construct(slot, std::forward<Args>(args)...);
     slot->generation.store(slot->generation.load(std::memory_order_relaxed) + 1,
                            std::memory_order_release);
     return object;
@@ -183,6 +183,20 @@ class Handles {
   };
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 
+  template <typename... Args>
+  static T* Construct(Slot* slot, Args&&... args) {
+    if constexpr (std::is_nothrow_constructible_v<T, Args&&...>) {
+      return new (slot->room) T(std::forward<Args>(args)...);
+    } else {
+      try {
+        return new (slot->room) T(std::forward<Args>(args)...);
+      } catch (...) {
+        AllowUse(slot, false);
+        MemoryPool<Slot>::Give(slot);
+        throw;
+      }
+    }
+  }
   static Slot* SlotOf(const T* object) {
     return reinterpret_cast<Slot*>(const_cast<std::remove_const_t<T>*>(object));
   }

@@ -1,8 +1,9 @@
-// The numbers of the fields of protobuf messages that this folder reads and writes. Private to
-// graph/functions/.
+// The numbers of the fields of protobuf messages that this folder reads and writes, and the one
+// message that several of its files read whole. Private to graph/functions/.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace tenon {
 
@@ -26,5 +27,12 @@ inline constexpr uint32_t kKey = 1, kValue = 2;
 // AttrValue, AttrValue.ListValue and NameAttrList.
 inline constexpr uint32_t kAttrList = 1, kAttrPlaceholder = 9, kAttrFunc = 10, kListFunc = 9;
 inline constexpr uint32_t kFuncName = 1, kFuncAttr = 2;
+
+// The two names of a GradientDef or a RegisteredGradient, as views of the message. A name that the
+// message lacks is empty.
+struct GradientPair {
+  std::string_view first, second;
+};
+GradientPair ParseGradientPair(std::string_view wire);
 
 }  // namespace tenon

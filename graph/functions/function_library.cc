@@ -40,23 +40,6 @@ std::optional<Part> PartOf(Part message, uint32_t field) {
   return std::nullopt;
 }
 
-// A function and its gradient, or a gradient and the type that nodes name it by.
-struct GradientEntry {
-  std::string_view first, second;
-};
-
-GradientEntry ParseGradient(std::string_view wire) {
-  GradientEntry entry;
-  WireReader reader(wire);
-  WireField f;
-  while (reader.Next(&f)) {
-    if (f.type != WireType::kBytes) continue;
-    if (f.number == kPairFirst) entry.first = f.bytes;
-    if (f.number == kPairSecond) entry.second = f.bytes;
-  }
-  return entry;
-}
-
 // Whether `function` is an element of the graph's own list, as opposed to a shared one. By address:
 // names may be equal.
 bool Owns(const Graph& graph, const FunctionEntry& function) {
@@ -78,7 +61,7 @@ class Reach {
     WireField f;
     while (reader.Next(&f)) {
       if (f.type != WireType::kBytes) continue;
-      const GradientEntry entry = ParseGradient(f.bytes);
+      const GradientPair entry = ParseGradientPair(f.bytes);
       if (f.number == kGradient) gradient_of_.emplace(entry.first, entry.second);
       if (f.number == kRegisteredGradient) registered_.emplace(entry.second, entry.first);
     }
@@ -133,7 +116,7 @@ std::string GradientsOf(const Graph& graph, std::string_view gradients) {
   while (reader.Next(&f)) {
     const bool names_function =
         f.type == WireType::kBytes && (f.number == kGradient || f.number == kRegisteredGradient);
-    if (!names_function || graph.FindFunction(ParseGradient(f.bytes).first) != nullptr)
+    if (!names_function || graph.FindFunction(ParseGradientPair(f.bytes).first) != nullptr)
       kept.append(f.raw);
   }
   return kept;

@@ -18,19 +18,6 @@
 namespace tenon {
 namespace {
 
-// GradientDef: the function and its gradient.
-std::pair<std::string_view, std::string_view> ParsePair(std::string_view wire) {
-  std::pair<std::string_view, std::string_view> pair;
-  WireReader reader(wire);
-  WireField f;
-  while (reader.Next(&f)) {
-    if (f.type != WireType::kBytes) continue;
-    if (f.number == kPairFirst) pair.first = f.bytes;
-    if (f.number == kPairSecond) pair.second = f.bytes;
-  }
-  return pair;
-}
-
 // One form for all functions that say the same; "" for bytes that do not parse. Equal functions may
 // have different bytes: protobuf writes the entries of a map in any order, and the order of the
 // nodes means nothing.
@@ -110,7 +97,7 @@ std::string_view GradientOf(const Graph& graph, std::string_view function) {
   WireField f;
   while (reader.Next(&f)) {
     if (f.number != kGradient || f.type != WireType::kBytes) continue;
-    const auto [of, gradient] = ParsePair(f.bytes);
+    const auto [of, gradient] = ParseGradientPair(f.bytes);
     if (of == function) return gradient;
   }
   return {};
@@ -140,7 +127,7 @@ absl::Status AddLibrary(Graph& graph, std::string_view library) {
     if (f.number == kLibraryFunction && f.type == WireType::kBytes) {
       TENON_RETURN_IF_ERROR(AddFunction(graph, f.bytes));
     } else if (f.number == kGradient && f.type == WireType::kBytes) {
-      const auto [function, gradient] = ParsePair(f.bytes);
+      const auto [function, gradient] = ParseGradientPair(f.bytes);
       TENON_RETURN_IF_ERROR(AddGradientOf(graph, function, gradient));
     } else {
       LibraryAccess::SetLibraryExtra(graph,
@@ -159,7 +146,7 @@ void RemoveFunction(Graph& graph, std::string_view name) {
   WireField f;
   while (reader.Next(&f)) {
     const bool is_gradient = f.number == kGradient && f.type == WireType::kBytes;
-    if (!is_gradient || ParsePair(f.bytes).first != name) extra.append(f.raw);
+    if (!is_gradient || ParseGradientPair(f.bytes).first != name) extra.append(f.raw);
   }
   LibraryAccess::ForgetKinds(graph, name);
   LibraryAccess::SetFunctions(graph, std::move(kept));

@@ -128,18 +128,33 @@ HostStaging::Block* HostStaging::FindIdle() {
   return block;
 }
 
+// Null at the limit, and if the plug-in gives no memory.
+HostStaging::Block* HostStaging::AddBlock() {
+  if (blocks_.size() >= kMostBlocks) return nullptr;
+  absl::StatusOr<BufferRef> memory = pool_->Allocate(kBlockBytes);
+  if (!memory.ok()) return nullptr;
+  blocks_.push_back(std::make_unique<Block>(Block{*std::move(memory)}));
+  return blocks_.back().get();
+}
+
+bool HostStaging::HasBlocks() {
+  if (!blocks_.empty()) return true;
+  Block* const first = AddBlock();
+  if (first == nullptr) {
+    NoteEmptyPool();
+  } else {
+    idle_.push_back(first);
+  }
+  return first != nullptr;
+}
+
 // Null if the plug-in gives no memory for a single block.
 absl::StatusOr<HostStaging::Block*> HostStaging::TakeBlock(double timeout_s) {
   Block* oldest = nullptr;
   {
     absl::MutexLock lock(&mutex_);
     if (Block* const idle = FindIdle()) return idle;
-    if (blocks_.size() < kMostBlocks) {
-      if (absl::StatusOr<BufferRef> memory = pool_->Allocate(kBlockBytes); memory.ok()) {
-        blocks_.push_back(std::make_unique<Block>(Block{*std::move(memory)}));
-        return blocks_.back().get();
-      }
-    }
+    if (Block* const added = AddBlock()) return added;
     if (blocks_.empty()) return nullptr;
     const auto some = [this] {
       mutex_.AssertReaderHeld();
@@ -172,7 +187,8 @@ absl::Status HostStaging::QueueBlock(StreamHandle stream, Block* block, char* de
 absl::Status HostStaging::CopyPiece(StreamHandle stream, const char* host, char* device,
                                     size_t bytes, double timeout_s) {
   TENON_ASSIGN_OR_RETURN(Block* const block, TakeBlock(timeout_s));
-  if (block == nullptr) return device_.QueueToDevice(stream, host, device, bytes);
+  // Others have lost all blocks since: this copy must be done before the caller changes `host`.
+  if (block == nullptr) return TimeOf(stream, host, device, bytes).status();
   std::memcpy(block->memory->data(), host, bytes);
   const absl::Status queued = QueueBlock(stream, block, device, bytes);
   absl::MutexLock lock(&mutex_);
@@ -247,15 +263,8 @@ absl::StatusOr<bool> HostStaging::Wanted(StreamHandle stream, const void* host, 
     deciding_.Unlock();
     TENON_RETURN_IF_ERROR(status);
   }
-  bool wanted = mode_ == Mode::kOn;
-  if (wanted) {
-    TENON_ASSIGN_OR_RETURN(Block* const block, TakeBlock(CopyScope::timeout_s()));
-    wanted = block != nullptr;
-    if (!wanted) NoteEmptyPool();
-    absl::MutexLock lock(&mutex_);
-    if (wanted) idle_.push_back(block);
-  }
   absl::MutexLock lock(&mutex_);
+  const bool wanted = mode_ == Mode::kOn && HasBlocks();
   ++(wanted ? facts_.staged : facts_.unstaged);
   return wanted;
 }

@@ -62,6 +62,8 @@ class HostStaging {
   absl::Status Decide(StreamHandle stream, const void* host, void* device, size_t bytes);
   absl::StatusOr<double> TimeOf(StreamHandle stream, const void* host, void* device, size_t bytes);
   void NoteEmptyPool();
+  Block* AddBlock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasBlocks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Block*> TakeBlock(double timeout_s);
   Block* FindIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Lose(Block* block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -1,5 +1,5 @@
-// The parts of a plug-in's table that the executor does not use: host and unified memory,
-// statistics, synchronous copies, fills, host callbacks.
+// The parts of a plug-in's table that the executor does not use: unified memory, statistics,
+// synchronous copies, fills, host callbacks.
 #include "absl/status/status.h"
 #include "graph/base/status_macros.h"
 #include "plugin/device/pending_calls.h"
@@ -18,22 +18,6 @@ void RunQueued(void* const handle, TF_Status* const status) {
 }
 
 }  // namespace
-
-absl::StatusOr<void*> PluggableDevice::AllocateHostMemory(size_t bytes) {
-  void* data = nullptr;
-  TENON_RETURN_IF_ERROR(
-      Call("host_memory_allocate", [&] { data = se().host_memory_allocate(&device_, bytes); }));
-  // Null for no bytes is no failure.
-  if (data == nullptr && bytes > 0) {
-    return Attributed(absl::InternalError("Failed to allocate host memory"),
-                      "host_memory_allocate");
-  }
-  return data;
-}
-
-void PluggableDevice::FreeHostMemory(void* data) {
-  WarnOf(Call("host_memory_deallocate", [&] { se().host_memory_deallocate(&device_, data); }));
-}
 
 absl::StatusOr<void*> PluggableDevice::AllocateUnifiedMemory(size_t bytes) {
   if (!platform_->platform()->supports_unified_memory) {

@@ -89,10 +89,6 @@ class PluggableDevice final : public Device, public RegionSource {
   // --- The rest of a plug-in's table (pluggable_calls.cc). Each method but BlockUntilStreamDone is
   // one callback, whose error it returns or, if it returns nothing, warns of.
 
-  // INTERNAL "Failed to allocate host memory" for null, unless `bytes` is 0. The caller frees the
-  // memory by FreeHostMemory.
-  absl::StatusOr<void*> AllocateHostMemory(size_t bytes);
-  void FreeHostMemory(void* data);
   // UNIMPLEMENTED unless the platform supports unified memory. INTERNAL for null, unless `bytes` is
   // 0. The caller frees the memory by FreeUnifiedMemory.
   absl::StatusOr<void*> AllocateUnifiedMemory(size_t bytes);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -239,6 +240,17 @@ TEST_F(HostStagingTest, HostMemoryOutlivesTheDevice) {
   ASSERT_FALSE(counts.ends.empty());
   EXPECT_EQ(counts.ends.back(), "destroy_device");
   EXPECT_EQ(counts.freed, counts.allocated);
+}
+
+TEST_F(HostStagingTest, HostMemoryThatCannotBeFreedIsAWarning) {
+  stub_.se.host_memory_deallocate = [](const SP_Device*, void*) { throw std::runtime_error("no"); };
+  StartWith("on");
+  CopyIn(Counted(kMiB));
+  ::testing::internal::CaptureStderr();
+  device_.reset();
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("host_memory_deallocate"));
+  EXPECT_THAT(counts.ends, ::testing::ElementsAre("destroy_device"));
+  for (const auto& [block, size] : counts.blocks) std::free(block - 8);
 }
 
 }  // namespace

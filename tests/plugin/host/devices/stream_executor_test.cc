@@ -434,30 +434,6 @@ TEST_F(StreamExecutorTest, BfcWithoutMemoryUsage) {
   EXPECT_THAT(StartStub(stub_).status().message(), StartsWith("it answers that -5 bytes are free"));
 }
 
-TEST_F(StreamExecutorTest, HostMemoryAllocate) {
-  stub_.se.host_memory_allocate = [](const SP_Device*, uint64_t size) {
-    ++seen.count;
-    return malloc(size);
-  };
-  stub_.se.host_memory_deallocate = [](const SP_Device*, void* data) {
-    --seen.count;
-    free(data);
-  };
-  Start();
-  auto memory = device_->AllocateHostMemory(8);
-  ASSERT_TRUE(memory.ok());
-  EXPECT_EQ(seen.count, 1);
-  device_->FreeHostMemory(*memory);
-  EXPECT_EQ(seen.count, 0);
-}
-
-TEST_F(StreamExecutorTest, HostMemoryAllocateFails) {
-  stub_.se.host_memory_allocate = [](const SP_Device*, uint64_t) -> void* { return nullptr; };
-  Start();
-  EXPECT_THAT(device_->AllocateHostMemory(8).status().message(),
-              StartsWith("Failed to allocate host memory"));
-}
-
 TEST_F(StreamExecutorTest, UnifiedMemoryAllocate) {
   stub_.platform.supports_unified_memory = 1;
   stub_.se.unified_memory_allocate = [](const SP_Device*, uint64_t size) {

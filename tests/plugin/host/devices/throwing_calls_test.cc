@@ -54,7 +54,6 @@ INSTANTIATE_TEST_SUITE_P(
     All, ThrowingCalls,
     ::testing::Values(
         Call CALL(allocate, d.Allocate(8).status()),
-        Call CALL(host_memory_allocate, d.AllocateHostMemory(8).status()),
         Call CALL(get_allocator_stats, d.AllocatorStats().status()),
         Call CALL(device_memory_usage, d.MemoryUsage().status()),
         Call CALL(create_stream_dependency, d.StreamWaitsForStream(d.compute_stream(), nullptr)),
@@ -107,7 +106,6 @@ TEST_F(StreamExecutorTest, WhatThrowsAtTheEndEndsNothingElse) {
     *stream = &one;
   };
   Break(stub_.se.deallocate);
-  Break(stub_.se.host_memory_deallocate);
   Break(stub_.se.destroy_event);
   Break(stub_.se.destroy_stream);
   Break(stub_.platform_fns.destroy_device);
@@ -121,16 +119,15 @@ TEST_F(StreamExecutorTest, WhatThrowsAtTheEndEndsNothingElse) {
   ::testing::internal::CaptureStderr();
   Start();
   EXPECT_EQ(FactsOf(*device_)->numa_node, DeviceFacts().numa_node);
-  device_->FreeHostMemory(nullptr);
   void* memory = (*device_->Allocate(8))->data();
   device_->ReleaseEvent(*device_->AcquireEvent());
   device_.reset();
   free(memory);
   const std::string warnings = ::testing::internal::GetCapturedStderr();
   for (const char* callback :
-       {"deallocate", "host_memory_deallocate", "destroy_event", "destroy_stream", "destroy_device",
-        "destroy_device_fns", "destroy_stream_executor", "destroy_timer_fns", "destroy_platform",
-        "destroy_platform_fns", "get_numa_node", "get_memory_bandwidth"}) {
+       {"deallocate", "destroy_event", "destroy_stream", "destroy_device", "destroy_device_fns",
+        "destroy_stream_executor", "destroy_timer_fns", "destroy_platform", "destroy_platform_fns",
+        "get_numa_node", "get_memory_bandwidth"}) {
     EXPECT_THAT(warnings, ::testing::HasSubstr("warning: " + Thrown(callback)));
   }
 }
