@@ -45,6 +45,9 @@ struct PlacerOptions {
   std::string default_device;
   // Whether branches go to all devices of a type instead of its first one (SpreadBranches).
   bool spread = false;
+  // With `spread`: the number of the device of its type that the first branch prefers; counted
+  // around where a type has fewer. Placements with other numbers serve runs at the same time.
+  int spread_from = 0;
   // (NamePattern, device). The first pattern that matches a node's name wins, over the node's own
   // device string too.
   std::vector<std::pair<std::string, std::string>> rules;

@@ -20,6 +20,10 @@ class Spreader {
   explicit Spreader(Placing& p)
       : p_(p), item_of_(p.graph.num_node_ids(), -1), readers_(p.graph.num_node_ids(), 0) {
     for (Device* const device : p.types.devices()) of_type_[p.types.Bit(device)].push_back(device);
+    for (auto& [type, devices] : of_type_) {
+      const auto from = static_cast<ptrdiff_t>(p.options.spread_from % devices.size());
+      std::ranges::rotate(devices, devices.begin() + from);
+    }
   }
 
   void Run() {
@@ -135,11 +139,12 @@ class Spreader {
   }
 
   Placing& p_;
-  absl::flat_hash_map<uint64_t, std::vector<Device*>> of_type_;  // in order of ordinal; never grows
-  absl::flat_hash_map<const Device*, int> free_;                 // when it has done its items
-  std::vector<Item> items_;                                      // producers first
-  std::vector<int32_t> item_of_;                                 // by node id
-  std::vector<int32_t> readers_;                                 // by node id
+  absl::flat_hash_map<uint64_t, std::vector<Device*>>
+      of_type_;                                   // the preferred one first; never grows
+  absl::flat_hash_map<const Device*, int> free_;  // when it has done its items
+  std::vector<Item> items_;                       // producers first
+  std::vector<int32_t> item_of_;                  // by node id
+  std::vector<int32_t> readers_;                  // by node id
   std::vector<NodeId> producers_;
 };
 

@@ -16,6 +16,7 @@
 #include "executor/run/run_recorder.h"
 #include "executor/session/config_proto.h"
 #include "executor/session/ordinary_kernels.h"
+#include "executor/session/spread_runs.h"
 #include "graph/base/status_macros.h"
 #include "graph/op_defs/op_facts.h"
 #include "graph/wire/wire.h"
@@ -86,9 +87,14 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Make(
                          Compile(graph, feeds, fetches,
                                  {parts.options, parts.devices, parts.host, *kernels, parts.fixed,
                                   OrdinaryKernelsOf(parts)}));
-  return std::unique_ptr<Executable>(
-      new Executable(std::move(compiled), std::move(kernels), parts));
+  std::unique_ptr<Executable> made(new Executable(std::move(compiled), std::move(kernels), parts));
+  const PlacerOptions& placer = parts.options.placer;
+  if (placer.spread && placer.spread_from == 0)
+    made->spread_ = SpreadRuns::Make(*made, graph, feeds, fetches, parts);
+  return made;
 }
+
+Executable::~Executable() = default;
 
 Executable::Executable(Compiled compiled, std::unique_ptr<KernelStore> kernels,
                        const SessionParts& parts)
@@ -186,6 +192,13 @@ absl::Status Executable::MakePlan(absl::Span<const Tensor> feeds) {
 absl::StatusOr<std::vector<Tensor>> Executable::Run(absl::Span<const Tensor> feeds,
                                                     RunRecorder* recorder,
                                                     const RunLimits* limits) {
+  return spread_ != nullptr ? spread_->Run(feeds, recorder, limits)
+                            : RunAsPlaced(feeds, recorder, limits);
+}
+
+absl::StatusOr<std::vector<Tensor>> Executable::RunAsPlaced(absl::Span<const Tensor> feeds,
+                                                            RunRecorder* recorder,
+                                                            const RunLimits* limits) {
   TENON_RETURN_IF_ERROR(compiled_.runnable.status());
   TENON_RETURN_IF_ERROR(CheckFeeds(compiled_.runnable->feeds, feeds));
   // Also while a plan is made: who first touches memory decides in which node it lies.

@@ -21,6 +21,7 @@
 namespace tenon {
 
 class ArenaPool;     // executor/run/arena_pool.h
+class SpreadRuns;    // executor/session/spread_runs.h
 class SessionState;  // plugin/kernels/session_state.h
 
 // The parts of a session that an executable borrows. All of them outlive the executable.
@@ -46,6 +47,7 @@ class Executable {
                                                           const std::vector<std::string>& feeds,
                                                           const std::vector<std::string>& fetches,
                                                           const SessionParts& parts);
+  ~Executable();
 
   // Returns the values of the fetches in order, in host memory, as RunPlan does. `feeds` are in the
   // order that Make was given. Builds a plan if there is none for these shapes. Errors are those of
@@ -56,8 +58,14 @@ class Executable {
   // the run has not ended at its deadline, also if it then ends with values. CANCELLED if the run
   // was cancelled and then comes to a place where limits are checked (RunPlan says where); a run
   // that comes to none goes on to its end.
+  //
+  // With PlacerOptions::spread, runs at the same time may be on different devices, by placements of
+  // their own; reports are about the first placement.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                           const RunLimits* limits = nullptr);
+  // Run, always by the placement of this executable.
+  absl::StatusOr<std::vector<Tensor>> RunAsPlaced(absl::Span<const Tensor> feeds,
+                                                  RunRecorder* recorder, const RunLimits* limits);
 
   // Makes the plan of a run with these feeds, or finds it, and runs nothing. It counts as the plan
   // that was used last. Errors are those of Run before the run begins.
@@ -113,7 +121,8 @@ class Executable {
   std::atomic<int64_t> hits_{0}, builds_{0};
   std::atomic<double> plan_ms_{0}, first_run_ms_{0};
   std::atomic<bool> has_run_{false};
-  absl::Mutex build_mutex_;  // one plan is built at a time
+  absl::Mutex build_mutex_;             // one plan is built at a time
+  std::unique_ptr<SpreadRuns> spread_;  // null: all runs have the one placement
 };
 
 }  // namespace tenon

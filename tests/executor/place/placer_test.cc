@@ -205,6 +205,14 @@ TEST_F(PlacerTest, SpreadsBranchesOverTheDevicesOfAType) {
   for (const char* node : {"b1", "b4"}) EXPECT_EQ(Where(placement, node), "PLACER:1 SPREAD");
   EXPECT_EQ(Rejected(placement, "b1"), "CPU:0=SPREAD PLACER:0=SPREAD");
 
+  options_.spread_from = 1;
+  const auto other = PlaceText(two);
+  EXPECT_EQ(Where(other, "a4"), "PLACER:1 SPREAD");
+  EXPECT_EQ(Where(other, "b4"), "PLACER:0 PRIORITY");
+  options_.spread_from = 4;  // counted around
+  EXPECT_EQ(Where(PlaceText(two), "a4"), "PLACER:0 PRIORITY");
+  options_.spread_from = 0;
+
   const Row rows[] = {
       {"one chain stays together", X() + Chain("a", 9), true, "a9", "PLACER:0 PRIORITY"},
       {"an ordinal is kept", X() + Chain("a", 4, "/device:PLACER:1"), true, "a1",

@@ -3,10 +3,14 @@
 #include "gtest/gtest.h"
 
 #include <cstring>
+#include <functional>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "executor/plan/base/device_order.h"
+#include "executor/run/step_watch.h"
 #include "executor/session/session.h"
 #include "graph/c_api/plugin_hold.h"
 #include "plugin/kernels/kernel_registry.h"
@@ -162,6 +166,16 @@ void RegisterKernel(const char* op, const char* device, const char* label,
   KernelRegistry::Global().Register(std::move(kernel));
 }
 
+// Runs something before the first step that it sees.
+class RunWithin : public StepWatch {
+ public:
+  void BeforeStep(Frame&, size_t) override {
+    if (const auto run = std::exchange(what, nullptr)) run();
+  }
+  void AfterStep(Frame&, size_t) override {}
+  std::function<void()> what;
+};
+
 class DeviceTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -197,6 +211,7 @@ class DeviceTest : public ::testing::Test {
   }
 
   LoggingDevice zero_{0}, one_{1};
+  RunWithin within_;
   std::unique_ptr<Session> session_;
   std::vector<float> result_;
   absl::Status status_;
@@ -250,6 +265,37 @@ TEST_F(DeviceTest, CopiesBetweenDevicesOfOneType) {
             "dtod 0.x, block, compute, forwarded, compute, "
             "forwarded, wait 1.d<1.c, dtoh 1.d, block, sync 0, sync 1");
   EXPECT_THAT(result_, ElementsAre(4)) << status_;
+}
+
+TEST_F(DeviceTest, ASpreadRunWithinAnotherIsOnTheNextDevice) {
+  SessionOptions options;
+  options.opt_level = 0;
+  options.threads = 1;
+  options.watch = &within_;
+  for (const bool spread : {false, true}) {
+    options.placer.spread = spread;
+    session_ = *Session::Create(Parse(Placeholder("x", "dim { size: 1 }") +
+                                      Node("a", "Relu", {"x"}) + Node("b", "Relu", {"a"})),
+                                {&zero_, &one_}, options);
+    const auto device_of_run = [&](float x) {
+      const std::string log = Run({{"x", Floats({x}, {1})}}, {"b"});
+      Log()->clear();  // a run around this one must not find the calls of this one
+      EXPECT_THAT(result_, ElementsAre(x + 2)) << status_;
+      EXPECT_THAT(log, HasSubstr("htod"));
+      return absl::StrContains(log, "htod 1.h") ? 1 : 0;
+    };
+    EXPECT_EQ(device_of_run(1), 0);
+    int inner = -1, innermost = -1;
+    within_.what = [&] {
+      within_.what = [&] { innermost = device_of_run(3); };
+      inner = device_of_run(2);
+    };
+    EXPECT_EQ(device_of_run(1), 0);
+    // With two devices, the third run goes to the first device again.
+    EXPECT_EQ(innermost, 0);
+    EXPECT_EQ(inner, spread ? 1 : 0);
+    EXPECT_EQ(device_of_run(1), 0) << "alone again";
+  }
 }
 
 TEST_F(DeviceTest, DevicesThatCannotCopyBetweenThemMeetInTheHostsMemory) {
