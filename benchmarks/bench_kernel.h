@@ -14,8 +14,9 @@
 namespace tenon {
 
 // Returns a host tensor of small numbers that repeat after 13 elements: for kFloat from -0.7 to
-// 0.8, for kInt32 from 0 to 12, for kBool both values, for kHalf and kBfloat16 from 1 to 1.1. Of
-// any other type all elements are 0, strings are empty. Ends the process when memory is short.
+// 0.8, for kInt32 from 0 to 12, for kBool both values, for kHalf from 1 to 1.012, for kBfloat16
+// from 1 to 1.094. Of any other type all elements are 0, strings are empty. Ends the process when
+// memory is short.
 Tensor Filled(DataType type, const Shape& shape);
 
 class BenchKernel {
@@ -30,7 +31,8 @@ class BenchKernel {
   // destroy the object on that thread. Destroy several objects in the reverse of the order in which
   // they were made.
   //
-  // NOT_FOUND, with the op's name alone, for an op that is not registered or has no CPU kernel.
+  // Takes the op's first CPU kernel, whatever the types: `attrs` must suit it. NOT_FOUND, with the
+  // op's name alone, for an op that is not registered or has no CPU kernel.
   // INVALID_ARGUMENT if preparation leaves nothing to run. Else the errors of type resolution, of
   // preparation and of an allocation.
   static absl::StatusOr<std::unique_ptr<BenchKernel>> Make(

@@ -28,9 +28,10 @@ struct ClusterOptions {
   bool allow_tf32 = false;  // products may round their operands
   double timeout_s = 60;    // the longest wait for one event of a plug-in
   // How a result differs from the right one, as a part of a sentence; nothing if it does not. If
-  // set, the first run of each program is compared with ordinary kernels. If it differs, the
-  // warning names the guilty node, and later runs of that program use ordinary kernels. With kFail
-  // that run and later ones fail, and the error names the node.
+  // set, the first run of each program that ends well is compared with ordinary kernels. If a
+  // result differs, that run and later runs of the program give the results of ordinary kernels,
+  // and a warning names the result and, if it can be found, the first wrong node. With kFail that
+  // run and later ones fail with such an error. Several threads may call `judge` at once.
   std::function<std::optional<std::string>(const Tensor& right, const Tensor& is)> judge = nullptr;
 };
 

@@ -15,14 +15,15 @@
 
 namespace tenon {
 
-// For which nodes programs are made on devices that have kernels. There a node without a kernel is
-// compiled in any mode. On a device that takes programs alone, kDefault means kAll, also for nodes
-// with _XlaCompile = false.
+// For which nodes programs are made on devices that have kernels. There a node without a kernel and
+// one with _XlaMustCompile are compiled in any mode. Of the others, a node with _XlaCompile = false
+// is compiled in none, and a group of fewer than min_cluster_size nodes in none. On a device that
+// takes programs alone, kDefault means kAll, also for nodes with _XlaCompile = false.
 enum class XlaMode : uint8_t {
   kDefault,  // for nodes that ask for it (_XlaCompile, _XlaMustCompile)
   kOff,      // for nodes with _XlaMustCompile alone
   kFusible,  // ops of an OpGroup: elementwise, reductions, pools, normalizations, what moves data
-  kOn,       // all that can be compiled, in groups of min_cluster_size nodes or more
+  kOn,       // all that can be compiled
   kAll,      // the same
 };
 // Of "default", "off", "fusible", "on", "all"; nullopt for any other name.
@@ -49,9 +50,10 @@ struct ClusterPolicy {
 // Whether the node has the attribute _XlaMustCompile (jit_compile=True).
 bool MustCompile(const Graph& graph, NodeId n);
 
-// Reads the text of TF_XLA_FLAGS: flags with values, or the path of a file with them. A flag or a
-// value that is not known is left out, with a sentence in `warnings`, and so is a file that cannot
-// be read. Some flags of TensorFlow have no effect here; these are passed over without a sentence.
+// Reads the text of TF_XLA_FLAGS: flags with values, or the path of a file with them. `warnings`
+// must not be null. A flag or a value that is not known is left out, with a sentence in `warnings`,
+// and so is a file that cannot be read. Some flags of TensorFlow have no effect here; these are
+// passed over without a sentence.
 ClusterPolicy ParseXlaFlags(std::string_view text, std::vector<std::string>* warnings);
 // Of the variable, which is read once; warnings go to stderr then.
 const ClusterPolicy& PolicyOfEnvironment();

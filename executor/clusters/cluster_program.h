@@ -86,9 +86,10 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
     WeightStore& weights, RunnableCluster* runnable);
 
 // Runs a program: uploads inputs, executes, and copies the results into `out`. `in` has one pointer
-// for each input of the node, `out` one for each result. Returns when all is done. *failed must be
-// null: it becomes the first check that was not met, which `program` owns, and stays null if there
-// is none. A check that was not met is no error of the call.
+// for each input of the node, `out` one for each result. Returns when all is done, or with
+// DEADLINE_EXCEEDED: the plug-in may then still use `in` and `out`. *failed must be null: it
+// becomes the first check that was not met, which `program` owns, and stays null if there is none.
+// A check that was not met is no error of the call.
 absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
                          void* const* out, const stablehlo::Check** failed);
 

@@ -36,9 +36,10 @@ struct ClusterInput {
 // Puts nodes that their placement gives to one device that compiles into clusters, so that the
 // graph of clusters and other nodes has no cycle. On a device that has kernels those are taken that
 // the policy wants, and each node without a kernel makes a cluster of its own unless it is wanted,
-// too. The nodes of a cluster are connected, unless the policy bounds its size, and always run
-// together. Linear in the graph, but for graphs with values that cannot leave a cluster, where it
-// is repeated a few times.
+// too. On a device without kernels those are taken that the policy does not forbid. ClusterMap::why
+// says why others are in none. The nodes of a cluster are connected, unless the policy bounds its
+// size, and always run together. Linear in the graph, but for graphs with values that cannot leave
+// a cluster, where it is repeated a few times.
 FoundClusters FindClusters(const ClusterInput& input);
 
 }  // namespace tenon

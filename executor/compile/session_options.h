@@ -30,7 +30,9 @@ struct SessionOptions {
   uint64_t order_seed = 0;             // of NodeOrder::kSeed
   // Plans tell what their steps are expected to take (Plan::step_costs_us), for reports.
   bool keep_costs = false;
-  int opt_level = 1;  // 0: no optimization pass runs; above 0: the passes of `pipeline` run
+  // 0: no optimization pass runs, and Session::FixVariables does nothing; above 0: the passes of
+  // `pipeline` run.
+  int opt_level = 1;
   PipelineOptions pipeline;
   PlacerOptions placer;
   ClusterOptions clusters;  // of devices that compile
@@ -46,8 +48,8 @@ struct SessionOptions {
   // with RESOURCE_EXHAUSTED.
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();
   FileAccess files;  // the files that kernels may read and write; by default none
-  // CPU threads that the session shares with other sessions. Null: the session has `threads` of its
-  // own. Runs at the same time share the threads.
+  // CPU threads that the session shares with other sessions; their number takes the place of
+  // `threads`. Null: the session has `threads` of its own. Runs at the same time share the threads.
   std::shared_ptr<Workers> workers;
   // For tests: sees each step of each run. Not owned; must outlive the session. Null: nobody.
   StepWatch* watch = nullptr;

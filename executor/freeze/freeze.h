@@ -42,7 +42,8 @@ struct FreezeOptions {
   bool keep_state = false;
   // Nodes of `graph` that run after the initializer of the folder, in this order.
   std::vector<std::string> inits;
-  // Nodes or outputs of `graph` that stay although the signature does not need them.
+  // Nodes or outputs of `graph` whose nodes stay although the signature does not need them. Nothing
+  // checks the number of an output.
   std::vector<std::string> keep;
 };
 

@@ -28,7 +28,7 @@ struct InputSet {
 inline constexpr int64_t kMostLoopPasses = 10'000;
 
 // Makes up feeds for the Placeholders `nodes`, in these sets and this order:
-//   ordinary    reals in [-3, 3), integers 0 to 2, any bools, short strings
+//   ordinary    reals from -3 to 3, integers 0 to 2, any bools, short strings
 //   zeros       of both signs, and denormals (none of bfloat16, float8 and float4); bools and
 //               strings as in "ordinary"
 //   infinities, NaN, extremes   some among ordinary values, of types that have them (float8 and

@@ -26,12 +26,12 @@ class MadeUpState {
  public:
   // Gives ordinary values (input_sets.h) to the graph's variables of known shape, and of a type
   // that CanMakeUp knows, that `state` does not hold. A variable that `state` holds without a value
-  // stays without one. The values are not negative if the graph
-  // takes a root or a logarithm of them, or uses them as variances, directly or through Identity,
-  // Cast, Reshape and additions. What the first graph decides for a variable, a value or none,
-  // holds for all later graphs, as a pass that changes how the variable is read must not change its
-  // value. Variables in bodies of functions get no value. RESOURCE_EXHAUSTED without memory; the
-  // variables behind that one then get none.
+  // stays without one. The values are not negative if the graph takes a root or a logarithm of
+  // them, or uses them as variances, directly or through Identity, Cast, Reshape and additions.
+  // What the first graph decides for a variable, a value or none, holds for all later graphs, as a
+  // pass that changes how the variable is read must not change its value. Variables in bodies of
+  // functions get no value. RESOURCE_EXHAUSTED without memory; the variables behind that one then
+  // get none.
   absl::Status Fill(const Graph& graph, ResourceManager& state);
 
  private:

@@ -13,8 +13,9 @@ namespace tenon {
 
 // Lends arenas to frames for the time of a run. So a session holds as many arenas as runs were
 // under way at once, each as large as its largest user needed, however many plans it keeps. After
-// every kWindow runs the pool frees arenas that were idle during all of these runs. It also frees
-// idle arenas of more than twice the largest size that any of these runs asked for. Thread-safe.
+// every kWindow runs the pool frees as many arenas as were idle at all times during these runs,
+// those that came back longest ago. It also frees idle arenas of more than twice the largest size
+// that any of these runs asked for. Thread-safe.
 class ArenaPool {
  public:
   static constexpr int64_t kWindow = 1024;

@@ -129,13 +129,13 @@ class AwaitStep : public SlowStep {
   int32_t number_;
 };
 
-// Queues a copy and records an event behind it. Does not wait for the copy; but if no step has
-// waited for the copy of an earlier pass, waits for that one first. The target is planned host
-// memory or a slot: device memory, or host memory of a size that only the run knows or that the ABI
-// watch guards. A copy of no bytes queues the step's waits alone and records no event. Source and
-// target must stay in place until the event is complete. Errors are those of the device, which name
-// the plug-in and the callback; those of allocating the target; INTERNAL if there is no value to
-// copy.
+// Queues a copy and records an event behind it. Waits for the copy only as far as the device's copy
+// does (device.h); but if no step has waited for the copy of an earlier pass, waits for that one
+// first. The target is planned host memory or a slot: device memory, or host memory of a size that
+// only the run knows or that the ABI watch guards. A copy of no bytes queues the step's waits alone
+// and records no event. Source and target must stay in place until the event is complete. Errors
+// are those of the device, which name the plug-in and the callback; those of allocating the target;
+// INTERNAL if there is no value to copy.
 class CopyStep : public SlowStep {
  public:
   enum class Direction {

@@ -15,11 +15,11 @@
 
 namespace tenon {
 
-// Shares the ownership of states and keeps them as long as it lives. GetNodeState returns the same
-// object for one key, until ForgetNodeStates. GetPacked returns the same object for one pair of a
-// constant's address and a key. GetNodeState calls `make` under a lock: `make` must not call this
-// object. GetPacked calls `make` without the lock, perhaps on several threads at once; every caller
-// then gets the result that was made first. Thread-safe.
+// Shares the ownership of what it returns: of node states until ForgetNodeStates, of the rest as
+// long as it lives. GetNodeState returns the same object for one key until then. GetPacked returns
+// the same object for one pair of a constant's address and a key. GetNodeState calls `make` under a
+// lock: `make` must not call this object. GetPacked calls `make` without the lock, perhaps on
+// several threads at once; every caller then gets the result that was made first. Thread-safe.
 class KernelStates : public SessionState {
  public:
   explicit KernelStates(uint64_t seed = 0, FileAccess files = FileAccess())

@@ -69,7 +69,8 @@ class PreparationCache {
   using Prepared = std::shared_ptr<const PreparedKernel>;
   using MakeFn = absl::FunctionRef<absl::StatusOr<Prepared>()>;
 
-  // The preparation for `key`; `make` makes it if there is none. Errors are those of `make`.
+  // The preparation for `key`; `make` makes it if there is none. `make` must not ask for this key:
+  // it would wait for itself. Errors are those of `make`.
   absl::StatusOr<Prepared> Get(const PreparationKey& key, MakeFn make, LatePreparations& counts);
 
  private:

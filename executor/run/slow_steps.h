@@ -78,7 +78,7 @@ class ErrorStep : public SlowStep {
 // planning; if shapes or values are not known then, it is prepared in the run, and the step keeps
 // the preparations of its runs (PreparationCache).
 //
-// Errors are those of PrepareKernel and ComputeOutputs; INTERNAL if an output has another shape
+// Errors are those of PrepareKernel and ComputeInto; INTERNAL if an output has another shape
 // than promised.
 class KernelStep : public SlowStep {
  public:

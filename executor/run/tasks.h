@@ -21,7 +21,7 @@ namespace tenon {
 // and its plan must have tasks.
 //
 // Of several errors the one of the lowest place is returned: of the node (Plan::places), or of the
-// step (Plan::step_places) where the plan has no places of nodes. So after an error the steps of
+// step (Plan::step_places) where the plan or the step has no nodes. So after an error the steps of
 // lower places still run, unless the run is to end (Frame::CheckLimits). Tasks that run meanwhile
 // go on to their own end or error, in steps of higher places too. The frame's node() is then the
 // node of the error. The error does not name the node.

@@ -115,7 +115,8 @@ class Op {
   void OutList(ListValue list) {
     outputs_[0].list = std::make_shared<const ListValue>(std::move(list));
   }
-  // Output `to` is input `from`: known elements stay known, and a list stays a list.
+  // Output `to` is input `from`, which the node must have. Known elements stay known, and a list
+  // stays a list.
   void Forward(int to, int from);
   // Entries, for ops on lists and calls.
   Entry& OutEntry(int i) { return outputs_[i]; }

@@ -10,13 +10,13 @@ namespace tenon::stablehlo {
 // One window per spatial dimension.
 struct SpatialWindows {
   ops::WindowFormat format;
-  Ints stride, dilation, low, high;  // by spatial dimension
+  Ints stride, dilation, low, high;  // by spatial dimension; low and high may be negative
 };
 
 // Reads strides, dilations, padding and format of a node with `spatial` spatial dimensions, for an
-// input of this shape and windows of these sizes. Without an attribute `dilations` they are 1.
-// UNIMPLEMENTED for an input, strides or dilations of another rank, and for strides over batch or
-// channels.
+// input of this shape. `sizes`: of the windows, by spatial dimension. Without an attribute
+// `dilations` they are 1. UNIMPLEMENTED for an input, strides or dilations of another rank, and for
+// strides over batch or channels.
 absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes);
 // The same, for strides that are known otherwise: one for each dimension of the input.
 absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes,

@@ -12,6 +12,7 @@ struct RunStatistics {
   double min = 0, p50 = 0, p90 = 0, p99 = 0, max = 0, mean = 0;
   double stddev = 0;                // of the population, estimated from the samples; 0 for one
   double ci95_lo = 0, ci95_hi = 0;  // 95 % interval of the mean, by bootstrap; within min and max
+                                    // but for rounding
   double p50_lo = 0, p50_hi = 0;    // 95 % interval of the median
 };
 

@@ -17,7 +17,7 @@ namespace tenon {
 // - Where `path` is a symbolic link, the link stays and its target is replaced; the temporary file
 //   is then in the folder of the target and has the target's NAME.
 // - The new file has the permissions of the old one (not setuid, setgid, sticky) and, where the
-//   process may set them, the owner and the group. Without an old file the umask decides.
+//   process may set both, the owner and the group. Without an old file the umask decides.
 // - Other hard links to the old file keep the old content.
 // - A pipe, a device or another special file (/dev/stdout) is written directly, through a buffer of
 //   64 KiB; what was written stays after an error.

@@ -63,9 +63,9 @@ class HandleLoans {
     ++out_;
     return handle;
   }
-  // Whether the plug-in may still have a lent handle on the buffer. False unless a call is open.
-  // True also if the handle was deleted on another thread than the lending one, and, while a call
-  // is open, for every buffer if this is not the lending thread.
+  // Whether the plug-in may still have a lent handle on the buffer. False unless is_open(). True
+  // also if the handle was deleted on another thread than the lending one, and, while is_open(),
+  // for every buffer if this is not the lending thread.
   bool IsOut(const Buffer* buffer) const;
   // Ends all loans; call it before the tensors of the call change hands. A handle that the plug-in
   // has not deleted becomes an ordinary one.

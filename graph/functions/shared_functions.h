@@ -47,9 +47,9 @@ class SharedFunctions final : public FunctionScope {
   bool HasImplementations(const Graph& graph);
   // Returns the first function that implements for device type `device_type` the interface that
   // `function` implements for another type, with the same types of arguments and results. The
-  // functions of the owner come first, then the others in the order of Add. Empty if there is none,
-  // or if `function` is unknown, is not marked or is for this type already. The text belongs to the
-  // graph that has the function.
+  // functions that the owner shares come first, then the owner's own and those of Add, in order.
+  // Empty if there is none, or if `function` is unknown, is not marked or is for this type already.
+  // The text belongs to the graph that has the function.
   std::string_view ImplementationFor(const Graph& graph, std::string_view function,
                                      std::string_view device_type);
 

@@ -28,7 +28,8 @@ struct Gradient {
 
 struct GradientRequest {
   // Any outputs. The sum of those that carry gradients (CarriesGradient), weighted by grad_ys, is
-  // differentiated; others count for nothing. An output that stands twice counts twice.
+  // differentiated. Others add nothing to it; but where they depend on an x, their ops must have a
+  // gradient, unless ignore_unknown_rules. An output that stands twice counts twice.
   std::vector<Output> ys;
   std::vector<Output> xs;  // any outputs, resource handles of variables too
   // Empty, or one for each of ys: what flows into the y, of the y's type and shape. An empty list,

@@ -61,8 +61,9 @@ absl::StatusOr<Graph> LoadGraph(const std::string& path, const ImportLimits& lim
 // imported, but inputs that did not resolve, which are defects, and what a later field replaced, as
 // where a node has an attribute twice.
 std::string ExportBinary(const Graph& graph);
-// ExportBinary, but each node also has the OpDef's defaults of the attributes that it lacks, and a
-// library is there also where it is empty, as TensorFlow writes graphs. ExportNode returns the NodeDef of one live node in this form.
+// ExportBinary, but as TensorFlow writes graphs: each node also has the OpDef's defaults of the
+// attributes that it lacks, and the full type of its results where TensorFlow notes one; a library
+// is there also where it is empty. ExportNode returns the NodeDef of one live node in this form.
 std::string ExportWithDefaults(const Graph& graph);
 std::string ExportNode(const Graph& graph, NodeId n);
 // ExportBinary, but functions keep only signature and attributes, without bodies, which are most of

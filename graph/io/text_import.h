@@ -47,7 +47,8 @@ absl::StatusOr<std::string> PrintGraphText(std::string_view wire, size_t limit =
 // Whether these bytes look like text. Judges by the first 4096 bytes and the first node. What
 // begins as text and has fewer than one control character in 128 counts as text, so that the errors
 // of a damaged text are those of text. No bytes, blanks, two or more bytes without a control
-// character, and whatever begins with the byte order mark of UTF-8 count as text too.
+// character, and whatever begins with the byte order mark of UTF-8 count as text too. But bytes
+// that begin with a whole binary node are never text.
 bool LooksLikeText(std::string_view bytes);
 
 }  // namespace tenon

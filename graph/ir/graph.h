@@ -40,9 +40,10 @@ struct Output {
 };
 
 // Everything about a node but its name, device and inputs. Interned: nodes of one graph with equal
-// op and equal attributes of at most kMaxInternedBytes share one NodeKind, so that types are
-// resolved once. Equal addresses mean equal kinds. The reverse mostly holds, but must not be relied
-// on: larger kinds are not looked for, and a plug-in may have brought the op in between. Immutable.
+// op and equal attributes of at most kMaxInternedBytes mostly share one NodeKind, so that types are
+// resolved once. Equal addresses mean equal kinds. The reverse must not be relied on: larger kinds
+// are not looked for, a graph of many kinds forgets them now and then, and a plug-in may have
+// brought the op in between. Immutable.
 inline constexpr size_t kMaxInternedBytes = 1024;  // of names and values of the attributes together
 struct NodeKind {
   std::string_view op_name;

@@ -5,14 +5,15 @@
 //   2      rank 2; 2+ at least, 2- at most rank 2
 //   1n     a small letter behind a rank names the first dimension: it is the same for all inputs
 //          with this letter
-//   [2]    a vector of 2 elements, as the handles of old containers are; dimensions as below
+//   [2]    a vector of 2 elements, as the handles of old containers are; dimensions as below. A
+//          letter stands for the size that words to the left gave the letter, else for any size
 //   v      the shape of a variable (for a resource the shape behind its handle); all v's agree
 //   r      updates for rows of the variable: the dimensions behind the first are those of v, and
 //          the next input is a vector with an index for each row
 // Right of the arrow stands a word for each output; outputs without a word are unknown:
 //   ?      unknown
 //   [n,2]  these dimensions: a number, -1 for unknown, a letter, or #name for an int attribute
-//   =1     as input 1, with the rank that the rule asks of it
+//   =1     as input 1 (inputs count from 0), with the rank that the rule asks of the input
 //   v      the variable's shape
 // Inputs are checked from left to right.
 #pragma once

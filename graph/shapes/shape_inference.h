@@ -204,7 +204,7 @@ class GraphShapes {
   // the graph that shares its storage. Shape functions run for new and changed nodes, and where
   // inputs are known otherwise than before; errors of other nodes are not reported again. `options`
   // must be those of Infer. After an error info() must not be asked before another Refresh has
-  // succeeded.
+  // succeeded. Where nothing but control edges has changed, no cycle is looked for.
   absl::Status Refresh(const Graph& graph, const ShapeOptions& options);
 
   // Append infers the node with the id num_nodes(), in a time that depends on its inputs alone; a

@@ -40,7 +40,7 @@ absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, 
                                     const WindowPadding& padding, int axis);
 // WindowedDim for ops whose shape function in TensorFlow rounds toward 0. TensorFlow's function
 // then accepts a window that exceeds the dimension by less than two strides, and any dilation; only
-// a run fails. So these errors are marked AtRunTime.
+// a run fails. So these errors are marked AtRunTime. `padding` must have no explicit_pads.
 absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                    const WindowPadding& padding, int axis);
 

@@ -22,8 +22,9 @@ inline constexpr size_t kTensorAlignment = 64;
 
 // A block of memory with an intrusive reference count; a new one has one reference. References may
 // be taken and dropped on any thread; the last Unref frees the memory. The functions that make a
-// buffer return the reference to the caller. A writer of a shared buffer must keep readers away:
-// the count orders nothing but the end.
+// buffer return the reference to the caller. Wrap, OfDevice and View throw bad_alloc without memory
+// for the Buffer itself; `release` is then not called. A writer of a shared buffer must keep
+// readers away: the count orders nothing but the end.
 class Buffer {
  public:
   // Called once by the last Unref, on the thread that drops it.

@@ -10,7 +10,7 @@
 namespace tenon {
 
 enum class DefectCode : uint8_t {
-  kLimit,       // a constant exceeds max_const_bytes, or a rank its limit
+  kLimit,       // a constant exceeds max_const_bytes; or, not found by import, a rank its limit
   kName,        // a node name is malformed or stands twice
   kUnknownOp,   // no OpDef and no function has the op's name
   kArity,       // the number of inputs does not fit the OpDef

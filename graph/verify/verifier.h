@@ -49,8 +49,8 @@ class DefectLog {
 
 struct VerifyOptions {
   // The graph was just read from a file. The reader has reported holes among the inputs and names
-  // that stand twice, so they are not reported again. Names must be such as users may give: no
-  // underscore in front.
+  // that stand twice, so they are not reported again. Names of nodes, but for those in functions,
+  // must be such as users may give: no underscore in front.
   bool from_file = false;
   int64_t max_const_bytes = ImportLimits().max_const_bytes;  // of one constant, decoded
   const Graph* sound = nullptr;                              // as for VerifyNodes of defect.h

@@ -40,7 +40,8 @@ struct WireFault {
   std::string message;  // "malformed AttrValue", "messages are nested more than 100 deep" …
 };
 
-// A limit on the nesting of messages. The checked message is one level itself.
+// A limit on the nesting of messages. The checked message is one level itself, but is let pass at
+// any level: only messages within it are refused.
 struct DepthLimit {
   int64_t most;        // levels that are allowed
   int64_t around = 0;  // levels around the checked message

@@ -13,10 +13,11 @@ namespace apu {
 // not before the host has queued it. A stream that waits for another goes on at that one's time,
 // and so does the host when it learns that work is done. The host's own work takes no time.
 //
-// There is such a clock if the variable `clock_log` names a file. A line is then added to the file
-// for each piece of work, "kernel BEGIN END", "to_device BEGIN END", "to_host BEGIN END" or "within
-// BEGIN END", in nanoseconds, and a line "host_memory BYTES" for each call of host_memory_allocate.
-// Thread-safe, but for the functions of a stream's thread, which concern that thread alone.
+// There is such a clock if the environment variable `clock_log` names a file. A line is then added
+// to the file for each piece of work, "kernel BEGIN END", "to_device BEGIN END", "to_host BEGIN
+// END" or "within BEGIN END", in nanoseconds, and a line "host_memory BYTES" for each call of
+// host_memory_allocate. Thread-safe, but for the functions of a stream's thread, which concern that
+// thread alone.
 class VirtualClock {
  public:
   static VirtualClock* Get();  // null: work takes real time

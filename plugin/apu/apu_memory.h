@@ -14,7 +14,8 @@
 
 namespace apu {
 
-// Host memory for copies to and from the device. A real device would pin it. Thread-safe.
+// Host memory for copies to and from the device. A real device would pin it. Thread-safe. Throws
+// std::bad_alloc if there is no memory for its own list.
 class HostMemory {
  public:
   HostMemory() = default;

@@ -83,8 +83,9 @@ class Device {
   virtual bool copies_between() const { return true; }
   // Queue a copy on `stream`, which is of this device; between devices, of the one that holds
   // `from`. The tensors must have one type, which is no string, resource or variant, and the same
-  // number of bytes: else INTERNAL. A copy of no bytes queues nothing. The caller must keep both
-  // tensors until an event that was recorded after the copy is complete.
+  // number of bytes: else INTERNAL. A copy of no bytes queues nothing. A large copy from the host
+  // may block until earlier copies are done (CopyScope). The caller must keep both tensors until an
+  // event that was recorded after the copy is complete.
   virtual absl::Status CopyHostToDevice(StreamHandle stream, const Tensor& host,
                                         const Tensor& device) = 0;
   virtual absl::Status CopyDeviceToHost(StreamHandle stream, const Tensor& device,

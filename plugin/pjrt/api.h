@@ -134,7 +134,7 @@ class Api {
   bool has_programs_ = false;
 };
 
-// The text of a pointer and a length that a plug-in gave; empty for null, and cut at 64 kB.
+// The text of a pointer and a length that a plug-in gave; empty for null, and cut at 64 KiB.
 std::string_view TextAt(const char* text, size_t size);
 
 }  // namespace tenon::pjrt

@@ -38,6 +38,7 @@ class Executable {
   Executable(std::shared_ptr<const Client> client, std::shared_ptr<const LoadedProgram> program);
 
   // Whether the plug-in made a program with these results: INTERNAL, with what differs, if not.
+  // Other errors are those of the plug-in's calls and of ToElementType.
   absl::Status CheckResults(absl::Span<const BufferSpec> results, std::string_view node) const;
 
   // Starts one run. `arguments` are as the program's parameters: number, types and shapes are the

@@ -15,8 +15,8 @@ class Device;  // plugin/device/device.h
 
 namespace tenon::pjrt {
 
-// A place for one PJRT buffer, at first empty. A tensor's Buffer owns it and has its address plus 1
-// as data. Thread-safe; but a buffer that `Get` returned goes when another thread calls Set.
+// A place for one PJRT buffer, at first empty. A tensor's Buffer owns the place; the data pointer
+// of the Buffer is the address of the place plus 1. Thread-safe, but for what Get returns.
 class OpaqueMemory {
  public:
   // The memory of a tensor of `bytes` bytes on `device`, without a PJRT buffer.
@@ -31,7 +31,8 @@ class OpaqueMemory {
   Device* device() const { return device_; }
   // Takes the buffer in the place of the one that is there, which it destroys.
   void Set(Buffer buffer);
-  // Never null; an empty buffer before Set. Valid until the next Set, and as long as the tensor.
+  // Never null; an empty buffer before Set. A Set on another thread changes what the result points
+  // to. The pointer is valid as long as the place.
   const Buffer* Get() const;
 
  private:

@@ -35,7 +35,7 @@ std::vector<abi::NamedValue> ToNamedValues(const std::vector<ClientOption>& opti
 
 // The options that a plug-in's own code hands to the host. INVALID_ARGUMENT for a negative count,
 // for NULL values, unless there are none, and for an option with a NULL name, a type that no option
-// has, a NULL text or list, or one that is too long.
+// has, a NULL text or list of a size above 0, or a name or value of a size above 2^20.
 absl::StatusOr<std::vector<ClientOption>> OptionsOf(const abi::NamedValue* values, int count);
 
 // A serialized CompileOptionsProto for one replica and one partition on the device with this id. It

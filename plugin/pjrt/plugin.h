@@ -49,10 +49,11 @@ class Plugin {
   const std::string& type() const { return type_; }
 
   // Creates the client, and a device for each that the client has. `is_taken` says whether another
-  // device has the type already; a type by the platform's name then begins with "PJRT_". A machine
-  // without such devices is no error: the list is empty then, and facts().no_devices has the
-  // reason. FAILED_PRECONDITION, NOT_FOUND and UNAVAILABLE of Client::Create say that. Its other
-  // errors are returned. Call it once.
+  // device has the type already; a type by the platform's name then begins with "PJRT_".
+  // `first_ordinal` says the number of the first new device of the type; the others follow. A
+  // machine without such devices is no error: the list is empty then, and facts().no_devices has
+  // the reason. FAILED_PRECONDITION, NOT_FOUND and UNAVAILABLE of Client::Create say that, unless
+  // they are faults (IsPluginFault). All other errors of Client::Create are returned. Call it once.
   absl::StatusOr<std::vector<std::unique_ptr<Device>>> CreateDevices(
       const std::function<bool(std::string_view type)>& is_taken,
       const std::function<int(std::string_view type)>& first_ordinal);

@@ -26,8 +26,8 @@ class OperationBuilder {
   OperationBuilder(TF_Graph& graph, std::string_view op, std::string_view name);
 
   // Each call gives the next input argument of the OpDef: AddInput one tensor, AddInputList a list
-  // of tensors. It is an error to give an operation that is null, deleted or of another graph. A
-  // control input that is given twice counts once.
+  // of tensors. It is an error to give an operation that is null, deleted or of another graph, or
+  // an output that the operation lacks. A control input that is given twice counts once.
   void AddInput(TF_Output input);
   void AddInputList(absl::Span<const TF_Output> inputs);
   void AddControlInput(const TF_Operation* input);

@@ -105,7 +105,8 @@ struct TF_Graph {
 
   // The frame names of the loops that TF_FinishWhile has added.
   absl::flat_hash_set<std::string> loop_frames ABSL_GUARDED_BY(mutex);
-  // Set if this graph is the condition or the body of a loop that is being built; else null.
+  // Set, before the caller of TF_NewWhile has this graph, if it is the condition or the body of a
+  // loop; else null.
   std::unique_ptr<tenon::api::LoopOwner> loop_owner;
 
   // `sessions` counts the sessions that use the graph. The graph is freed when it is 0 and

@@ -18,7 +18,8 @@ struct RunWishes {
 // `options`: RunOptions bytes; null: none. INVALID_ARGUMENT if `options` is deleted, or if the
 // bytes do not parse, name a thread pool that the session does not have, or ask for graphs that the
 // session does not give (SessionConfig::no_partition_graphs).
-// Warns on stderr of options without effect.
+// Warns on stderr of inter_op_thread_pool above 0 and of report_tensor_allocations_upon_oom, which
+// have no effect. Other fields are ignored without a word.
 absl::StatusOr<RunWishes> ReadRunOptions(const TF_Buffer* options, const SessionConfig& config);
 
 }  // namespace tenon::api

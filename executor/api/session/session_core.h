@@ -30,8 +30,8 @@ struct RunArguments {
   // One for each output, null before the run. The run sets them to new tensors, which the caller
   // owns; they stay null after an error.
   absl::Span<TF_Tensor*> outputs;
-  // The run fills it with RunMetadata bytes, also if the run fails. Null: not wanted. Its data must
-  // be null: INVALID_ARGUMENT.
+  // The run fills it with RunMetadata bytes, also if the run fails, unless `options` are refused.
+  // Null: not wanted. Its data must be null: INVALID_ARGUMENT.
   TF_Buffer* metadata = nullptr;
 };
 

@@ -68,8 +68,8 @@ class Engine {
  public:
   using Tensors = std::vector<const TF_AbstractTensor*>;
   virtual ~Engine() = default;
-  // With an eager engine a later SetType replaces the op, and drops its attributes; with a trace it
-  // is TF_FAILED_PRECONDITION once the op has a name.
+  // With an eager engine a later SetType replaces the op, and drops its attributes. With a trace it
+  // replaces the type, and keeps them; it is TF_FAILED_PRECONDITION once the op has a name.
   virtual void SetType(TF_AbstractOp& op, const char* type, TF_Status* status) = 0;
   // TF_INVALID_ARGUMENT with an eager engine. With a trace TF_FAILED_PRECONDITION before SetType,
   // and for a second name.
@@ -86,6 +86,8 @@ class Engine {
   // Lets later ops call the function.
   virtual void Register(const TF_AbstractFunction& function, TF_Status* status) = 0;
   // AddParameter and Finalize are TF_INVALID_ARGUMENT with an eager engine, eager() with a trace.
+  // With a trace AddParameter is TF_INVALID_ARGUMENT for a rank below -1, or above 0 without sizes,
+  // and Finalize for an output that is null, deleted, eager or of another trace.
   virtual TF_AbstractTensor* AddParameter(TF_DataType dtype, const TF_Shape& shape,
                                           TF_Status* status) = 0;
   virtual TF_AbstractFunction* Finalize(const TF_OutputList& outputs, TF_Status* status) = 0;

@@ -19,9 +19,11 @@ namespace tenon::cli {
 // has not marked. A fatal signal outside of plug-ins has the effect that it had before. Once a
 // plug-in is noted, a line and the document are written first; a signal that tells of a damaged
 // heap then ends the process as a fault within a plug-in does. Signals from other processes and
-// faults in forked children keep their effect. SIGPIPE and SIGXFSZ are ignored, so that writing to
-// a closed pipe or beyond the largest file is an error and not the end. With `json`, all that is
-// written to stdout from here on goes to stderr; documents go to OutputFd() (fault_line.h).
+// faults in forked children keep their effect, and so do SIGUSR1, SIGUSR2 and the signals of timers
+// that have a handler. After a stack overflow only the main thread has room for a line. SIGPIPE and
+// SIGXFSZ are ignored, so that writing to a closed pipe or beyond the largest file is an error and
+// not the end. With `json`, all that is written to stdout from here on goes to stderr; documents go
+// to OutputFd() (fault_line.h).
 void InstallFaultHandlers(std::string_view command, bool json);
 
 // Tells the handlers which code is that of this shared library. `path` must be the name that the

@@ -15,9 +15,9 @@ struct LayoutBox {
 // An arrow between boxes, which are indices.
 struct LayoutEdge {
   int32_t from = 0, to = 0;
-  // From the lower edge of `from` to the upper edge of `to`, through the gaps between boxes; beyond
-  // a million boxes and bends in a drawing, long edges run straight. Of an edge that closes a loop
-  // the other way round: from the upper edge of `from`.
+  // From the lower edge of `from` to the upper edge of `to`, with a bend beside the boxes of each
+  // row between; beyond a million boxes and bends in a drawing, long edges run straight. Of an edge
+  // that closes a loop the other way round: from the upper edge of `from` to the lower one of `to`.
   std::vector<std::pair<double, double>> points;
 };
 
@@ -28,9 +28,9 @@ struct LayeredLayout {
 };
 
 // Gives boxes, edges and the drawing their places. A box stands below all that it reads, but for
-// one edge of each loop. Boxes of a row do not overlap. Edges from a box to itself get no points.
-// The same input gives the same places. Takes time near linear in the number of edges and of rows
-// that they cross.
+// edges that close loops, at least one in each. Boxes of a row do not overlap. Edges from a box to
+// itself get no points. The same input gives the same places. Takes time near linear in the number
+// of edges and of rows that they cross.
 void LayOut(LayeredLayout& layout);
 
 }  // namespace tenon::cli

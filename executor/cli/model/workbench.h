@@ -101,7 +101,7 @@ absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
 
 // Warns of each pass that was rolled back, of equal messages once; --quiet silences that. With
 // --plugin-errors=fail, the first rolled-back pass of a plug-in is an error instead: kPluginFault.
-// Then later passes get no warning.
+// Then nothing after it gets a warning. Warns last if --precision has changed no node.
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags);
 
 // Calls Session::Prepare of bench.session and ReportFailedPasses, then writes the files of

@@ -43,9 +43,9 @@ class ConcreteFunction {
       : rep_("ConcreteFunction", std::move(rep)) {}
 
   // Runs the function with a tensor for each input. Inside of a trace it becomes a node.
-  // INVALID_ARGUMENT for other numbers or types of tensors; the call does not compare shapes with
-  // those of inputs(). FAILED_PRECONDITION if the function uses a symbol of an enclosing trace that
-  // is over.
+  // INVALID_ARGUMENT for other numbers or types of tensors; inside of a trace, other types are an
+  // error of the calls of the traced function. The call does not compare shapes with those of
+  // inputs(). FAILED_PRECONDITION if the function uses a symbol of an enclosing trace that is over.
   Results operator()(const std::vector<Tensor>& inputs, Where where = Where::current()) const {
     const size_t count = rep_.At(where).graph()->inputs().size();
     if (inputs.size() != count) {
@@ -116,11 +116,12 @@ class ConcreteFunction {
   // variable that is assigned is a VarHandleOp, which the node `init` gives its present value. On
   // another library than Tenon a variable that branches, loops or functions read is a VarHandleOp
   // too. FAILED_PRECONDITION if the function uses a symbol of another trace. UNIMPLEMENTED if it
-  // uses a resource other than a variable.
+  // uses a variant, or a resource other than a variable.
   std::string graph_def() const;
   // Writes graph_def() to a file: as text if the name ends in ".pbtxt", as bytes if it ends in
   // ".pb", either packed if ".xz" or ".gz" follows. INVALID_ARGUMENT for another ending. On a
-  // library other than Tenon only ".pb": UNIMPLEMENTED for others.
+  // library other than Tenon only ".pb": UNIMPLEMENTED for others. Where the file cannot be
+  // written, the code follows from errno; on another library it is UNKNOWN.
   void Save(const std::string& path, Where where = Where::current()) const;
   // A text for people on what becomes of the nodes (TENON_ExplainGraph). Errors are those of
   // graph_def() and of a session that would run the graph. UNIMPLEMENTED on a library other than

@@ -21,8 +21,8 @@ namespace internal {
 // calls give.
 class GraphExport {
  public:
-  // Makes the copy. FAILED_PRECONDITION if the function uses a symbol of another trace,
-  // UNIMPLEMENTED if it uses a resource other than a variable.
+  // Makes the copy. `function` must outlive the object. FAILED_PRECONDITION if the function uses a
+  // symbol of another trace, UNIMPLEMENTED if it uses a variant or a resource that is no variable.
   explicit GraphExport(const FunctionRep& function, Where where)
       : where_(where), copy_(*function.graph(), std::make_shared<TraceGraph>(nullptr)) {
     TraceGraph& from = copy_.from();

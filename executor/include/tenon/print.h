@@ -81,8 +81,8 @@ struct Real {
   Decimal decimal;
 };
 
-// Shortest digits of a finite half. Digits are taken from its exact value until what
-// they say, or that plus one in the last place, rounds to the same bits; a tie goes to even bits.
+// Shortest digits of a finite half. Digits are taken from its exact value until what they say, or
+// that plus one in the last place, rounds to the same bits; a tie goes to even bits.
 inline Decimal ReadHalf(uint16_t bits) {
   const auto magnitude = static_cast<uint16_t>(bits & 0x7fff);
   Decimal shortest;

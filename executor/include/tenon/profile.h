@@ -8,11 +8,12 @@
 
 namespace tenon::inline v0 {
 
-// While it lives, calls of functions on all threads record when each of their nodes ran. A call
-// that would bring the record since the last Write above 2^20 nodes is left out. Ops that are run
-// one by one are not recorded. Calls are slower meanwhile. Make one at a time in the process: all
-// share one record, and the end of any of them ends it. What Write has not written by then is
-// dropped.
+// While it lives, calls of functions on all threads record when each of their nodes ran. Of one
+// call the first 2^20 steps are recorded: a node of a loop is a step in each pass, copies and waits
+// are steps too. A call that would bring the record since the last Write above 2^20 steps is left
+// out. Ops that are run one by one are not recorded. Calls are slower meanwhile. Make one at a time
+// in the process: all share one record, and the end of any of them ends the record. What Write has
+// not written by then is dropped.
 class Profile {
  public:
   Profile() { TFE_ContextEnableRunMetadata(internal::Context()); }

@@ -41,7 +41,7 @@ struct SessionOptions {
   std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does, with its errors
   // Of a SavedModel; empty: "serving_default", else the only one, else none.
   std::string signature = {};
-  double timeout = 0;  // the longest time of a run, in seconds; 0 or less, or above 9e15: no limit
+  double timeout = 0;  // the longest time of a run in seconds; 0 or less, or 9e15 or more: no limit
   ThreadPool pool = {};  // runs on these threads, whatever `threads` says
   // FAILED_PRECONDITION with opt_level 0, since passes do it.
   Precision precision = Precision::kFloat32;
@@ -239,7 +239,8 @@ class Session {
   // chosen signature, or of tensors of the graph: "y", "dense/MatMul:0". A node that has no outputs
   // is run and gives no value: Run({}, {"init"}). NOT_FOUND for an unknown name, OUT_OF_RANGE for
   // an output that the node does not have, FAILED_PRECONDITION for a feed that is a symbol.
-  // INVALID_ARGUMENT without fetches, and for a tensor that is fed twice, or fed and fetched.
+  // INVALID_ARGUMENT without fetches, for an empty Tensor as a feed, and for a tensor that is fed
+  // twice, or fed and fetched.
   // DEADLINE_EXCEEDED after the session's timeout, CANCELLED after Cancel, else the error of the
   // node that failed.
   std::vector<Tensor> Run(const std::vector<Feed>& feeds, const std::vector<std::string>& fetches,

@@ -11,8 +11,8 @@
 
 namespace tenon::inline v0 {
 
-// The lengths of a tensor's dimensions. In a trace a length may be unknown (-1; any other negative
-// length counts as unknown too), or the rank.
+// The lengths of a tensor's dimensions. In a trace a length may be unknown (-1), or the rank. Any
+// other negative length counts as unknown too, but stays as it was given, also for ==.
 class Shape {
  public:
   Shape() = default;  // of a scalar
@@ -27,14 +27,14 @@ class Shape {
   bool has_rank() const { return known_; }
   // The number of dimensions; -1 if it is unknown.
   int rank() const { return known_ ? static_cast<int>(dims_.size()) : -1; }
-  // The length of dimension i, which may count from the end as in Python: -1 is the last. -1 where
-  // the length is unknown, or where the shape has no such dimension.
+  // The length of dimension i, which may count from the end as in Python: -1 is the last.
+  // Negative where the length is unknown; -1 where the shape has no such dimension.
   int64_t dim(int i) const {
     if (i < 0) i += static_cast<int>(dims_.size());
     return i >= 0 && i < static_cast<int>(dims_.size()) ? dims_[i] : -1;
   }
-  // The lengths; -1 where one is unknown. Empty for a scalar, and also if the rank is unknown: ask
-  // has_rank() first.
+  // The lengths; negative where one is unknown. Empty for a scalar, and also if the rank is
+  // unknown: ask has_rank() first.
   const std::vector<int64_t>& dims() const { return dims_; }
   // True if the rank and all lengths are known.
   bool IsFullyDefined() const {

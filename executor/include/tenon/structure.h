@@ -57,8 +57,8 @@ struct Visitor {
 };
 
 // Walks over a value, part by part. Unordered maps are walked in the order of their keys. A pointer
-// to a Variable stands for the variable: INVALID_ARGUMENT if it is null. Any other pointer is a C++
-// value.
+// to a Variable stands for the variable: INVALID_ARGUMENT if it is null. A pointer to const char is
+// a text, and must not be null. Any other pointer is a C++ value.
 template <typename T, typename Visit>
 void Walk(T& value, Visit& visitor);
 

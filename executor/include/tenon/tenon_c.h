@@ -56,8 +56,10 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_OptimizeGraph(const void* graph_def, s
 // any, the answer has a node `init`, which gives them what the first one gave. The answer has the
 // nodes of `feeds`, which must be placeholders and are named without ":0", those of `keep`, and
 // what they need. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no sound GraphDef,
-// TF_INVALID_ARGUMENT or TF_NOT_FOUND for names that the graph lacks, TF_UNIMPLEMENTED for a call
-// that has no form on values, and the errors of the session.
+// TF_INVALID_ARGUMENT or TF_NOT_FOUND for names that the graph lacks, TF_ALREADY_EXISTS if state
+// stays and `keep` needs the node `init` of the graph, TF_FAILED_PRECONDITION for a table that
+// nothing fills, TF_UNIMPLEMENTED for a call that has no form on values and for other state that
+// `init` fills, such as a queue, and the errors of the session.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_FreezeGraph(const void* graph_def, size_t length,
                                                       const char* const* feeds, int num_feeds,
                                                       const char* const* keep, int num_keep,

@@ -1,4 +1,6 @@
-// In which order a run computes nodes that do not need one another. Answers do not depend on it.
+// In which order a run computes nodes that do not need one another. Answers do not depend on it. In
+// each of these orders asynchronous kernels begin early (BeginCallsEarly), as one may wait for
+// another.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +17,7 @@ enum class NodeOrder : uint8_t {
   // same time cannot share memory.
   kMemory,
   // In the order of the graph's nodes; tasks too. A node that stands before one of its inputs runs
-  // after the input (TopologicalOrder). Asynchronous kernels still begin early (BeginCallsEarly),
-  // as one may wait for another.
+  // after the input (TopologicalOrder).
   kFile,
   // Any order that edges and effects allow, drawn by a seed (ShuffleNodes); so are tasks. For
   // tests: the answer must not depend on it.

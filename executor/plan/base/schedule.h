@@ -43,7 +43,8 @@ struct Schedule {
 // node id, whether only fed outputs of the node are needed; its inputs then do not matter. The
 // result holds the same nodes. Of the nodes that may come next, those of the branch that the node
 // before is in are preferred, then those of branches within it. Of the nodes of one branch the
-// first in `order` comes. Without control flow Schedule::order is `order` itself. Takes O(n log n).
+// first in `order` comes, and loops come behind nodes. Without control flow Schedule::order is
+// `order` itself. Takes O(n log n).
 //
 // Errors name the node, except for INTERNAL:
 // * INVALID_ARGUMENT: a node reads values of unrelated loops, is the Exit, NextIteration or

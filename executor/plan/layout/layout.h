@@ -39,9 +39,10 @@ struct Layout {
   std::vector<FetchBuffer> fetch_buffers;  // the buffers that a run allocates for its caller
 };
 
-// Changes neither the graph nor the schedule. Both must outlive the layout; `input` is for error
-// messages. RESOURCE_EXHAUSTED if all values and scratch memory in the arena take more than 2^62
-// bytes together, or if scratch memory would begin behind the first 256 GiB; names arena_largest.
+// Changes neither the graph nor the schedule. Both must outlive the layout. `input` says whether
+// and how steps become tasks, and names nodes in errors. RESOURCE_EXHAUSTED if all values and
+// scratch memory in the arena take more than 2^62 bytes together, or if scratch memory would begin
+// behind the first 256 GiB; names arena_largest.
 absl::StatusOr<Layout> MakeLayout(const PlanInput& input, const StepGraph& graph,
                                   const StepSchedule& schedule);
 

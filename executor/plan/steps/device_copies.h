@@ -35,9 +35,10 @@ class DeviceCopies {
   absl::StatusOr<int32_t> OnHost(NodeId reader, int32_t id) {
     return OnDevice(reader, id, nullptr);
   }
-  // To be called before AwaitArrival for the inputs of a node on `device`. Queues the copy of the
-  // next large feed that a later node on the device reads: the host is free to do so while it would
-  // wait for this node's feeds. Does nothing in loops. Errors are those of OnDevice.
+  // To be called before AwaitArrival for the inputs of a node on `device`. Looks for the large feed
+  // of floating-point numbers that a device reads next and that is not copied to that device yet.
+  // Queues the copy if that device is `device`: the host is free to do so while it would wait for
+  // this node's feeds. Does nothing in loops. Errors are those of OnDevice.
   absl::Status QueueNextFeed(NodeId reader, Device* device);
   // For a value that the step before has made on a device: if a node on the host reads it, or it is
   // fetched, its copy to the host is queued at once, and OnHost only adds the wait. Does nothing

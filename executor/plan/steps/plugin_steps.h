@@ -22,10 +22,10 @@ class PluginSteps {
   // first_value[n] and the values of n's outputs. If there is no kernel object for n yet, the
   // plug-in's create_func is called. Outputs are slots: the kernel allocates them in the run. An
   // asynchronous kernel makes the step begin a call.
-  // Errors: those of KernelStore::Create, Operands::Get and DeviceCopies::BeginToHost, and
-  // RESOURCE_EXHAUSTED if there is no memory to align a constant. An error of create_func names the
-  // node; the others do not. An error ends the planning; some of the steps may have been added. A
-  // node in a branch or a loop, which may never run, is no exception.
+  // Errors: those of KernelStore::Create, Operands::Get, DeviceCopies::QueueNextFeed and
+  // BeginToHost, and RESOURCE_EXHAUSTED if there is no memory to align a constant. An error of
+  // create_func names the node; the others do not. An error ends the planning; some of the steps
+  // may have been added. A node in a branch or a loop, which may never run, is no exception.
   absl::Status Add(NodeId n, const KernelDef& def, Device* device);
 
  private:

@@ -70,8 +70,8 @@ class DifferentiatedBody {
   void FillZeros(size_t i, DataType type);
 
   // Decides which nodes belong to the gradient alone: those that the engine has added, but for what
-  // nested calls need and for shapes of the body's tensors, which cost little to keep. Returns the
-  // first error of builder().
+  // nested calls need and for shapes of the body's tensors, which cost little to keep. Errors are
+  // the first one of builder() and those of Sides::Find (sides.h).
   absl::Status Part();
   // The outputs of the body that the gradient reads, in a fixed order.
   absl::Span<const Output> captured() const { return captured_; }

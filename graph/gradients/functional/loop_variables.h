@@ -11,7 +11,7 @@
 namespace tenon::gradients {
 
 struct LoopVariables {
-  std::vector<bool> is_invariant;      // no iteration changes it
+  std::vector<bool> is_invariant;      // the body gives it on as its own result
   std::vector<bool> carries_gradient;  // its gradient must go from iteration to iteration
 };
 

@@ -59,8 +59,8 @@ struct WindowAttrs {
   // the first place. TensorFlow's forward ops over volumes want true. Their gradients, and ops over
   // images, want false.
   bool skips_evenly = false;
-  // If true, a window may have no places. TensorFlow's forward convolutions want true: they do not
-  // look at the filter if there is nothing to compute.
+  // If true, a window may have no places. TensorFlow's forward convolutions over images want true:
+  // without oneDNN they do not look at the filter if there is nothing to compute.
   bool empty_windows = false;
   // Before and after of each dimension, in the order of data_format. Empty unless padding is
   // EXPLICIT.

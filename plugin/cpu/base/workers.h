@@ -18,8 +18,9 @@ namespace tenon {
 // DenormalGuard for the same results; the executor's runs have one.
 //
 // Each thread that runs a graph (Runner) takes the place of one thread of the pool. So no more than
-// threads() threads compute at once, but in two cases: more than threads() graphs run at once; or a
-// graph has just begun, and a thread of the pool is still at the work that it began before.
+// threads() threads compute at once, but in three cases: more than threads() graphs run at once; a
+// graph has just begun, and a thread of the pool is still at the work that it began before; or a
+// thread computes without a Runner, as brief runs do.
 //
 // Thread-safe. Loops of several callers, and loops inside of loops and tasks, share the threads. A
 // caller whose loop has no tile left waits only for the tiles that run.
@@ -51,8 +52,8 @@ class Workers {
   // any order. If no thread of the pool may help, or if 64 loops and crews are open, all ranges run
   // in the calling thread.
   //
-  // Once the run on the calling thread is to end, no further range begins, and ParallelFor throws
-  // RunEnded. A call with n <= grain does not look at this.
+  // Once the run on the calling thread is to end, no further range begins; if ranges are left,
+  // ParallelFor throws RunEnded. A call with n <= grain does not look at this.
   //
   // Returns when all ranges are done. If `body` throws in any thread, ParallelFor waits for the
   // ranges that run, then throws that exception (one of them, if there are several) in the calling

@@ -1,4 +1,6 @@
-// The run function of ImageProjectiveTransform. Its state is a Projection.
+// The run function of ImageProjectiveTransformV2 and V3. Its state is a Projection. Input 0 is the
+// images, with channels last; input 1 the transforms, 8 floats each; input 3, if has_fill_value, a
+// float.
 #pragma once
 
 #include <cstdint>

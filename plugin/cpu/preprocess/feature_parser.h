@@ -64,9 +64,9 @@ class FeatureParser {
   static absl::StatusOr<FeatureParser> Make(const Prepare& p, FeatureKeys keys, int first_default,
                                             std::string_view shapes_attr);
   // Reads all messages and sets the outputs. If a message has a feature twice, its last entry
-  // counts. A missing feature has no values if it is sparse or ragged, and its default if it is
-  // dense. For a scalar input 0, outputs have no dimension of
-  // examples, and row splits are empty. After an error some outputs may be set.
+  // counts. A missing feature, or one without a list, has no values if it is sparse or ragged, and
+  // its default if it is dense. For a scalar input 0, outputs have no dimension of examples, and
+  // row splits are empty. After an error some outputs may be set.
   //   INVALID_ARGUMENT, naming feature and example: a malformed list, a value of another type, a
   //   dense feature of a wrong size, or a missing one that has no default and is not open.
   //   INVALID_ARGUMENT, naming the example alone: a malformed message.

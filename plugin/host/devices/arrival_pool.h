@@ -20,7 +20,8 @@ class PluggableDevice;
 // outlive the pool: their memory goes back to the allocator then.
 class ArrivalPool {
  public:
-  // `keep_bytes`: the most memory that waits here for the next copy. Both must outlive the pool.
+  // `keep_bytes`: the most memory that waits here for the next copy; buffers that several threads
+  // release at once may exceed it. `device` and `allocator` must outlive the pool.
   ArrivalPool(PluggableDevice& device, BfcAllocator& allocator, size_t keep_bytes);
   // The device's streams must be idle.
   ~ArrivalPool();

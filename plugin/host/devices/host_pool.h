@@ -26,13 +26,14 @@ class HostPool final : public RegionSource, public std::enable_shared_from_this<
     std::string refused;  // why the plug-in gave no more memory; empty: it always did
   };
 
-  // `limit_bytes`: the most that all regions have together.
+  // `limit_bytes`: the most that all regions have together, without the kTensorAlignment bytes more
+  // that the plug-in is asked for with each.
   static std::shared_ptr<HostPool> Create(std::shared_ptr<PluginDevice> device, size_t limit_bytes);
   ~HostPool() override;
 
   // A buffer with undefined contents, aligned as tensors are. RESOURCE_EXHAUSTED if the limit is
   // reached or the plug-in gives no memory: once it refuses a size it is not asked for as much
-  // again.
+  // again. The error of CallPlugin if it throws.
   absl::StatusOr<BufferRef> Allocate(size_t bytes);
   // Whether all of these bytes lie in one region.
   bool Contains(const void* data, size_t bytes) const;

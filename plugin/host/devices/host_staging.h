@@ -37,10 +37,13 @@ class HostStaging {
   HostStaging(const HostStaging&) = delete;
   HostStaging& operator=(const HostStaging&) = delete;
 
-  // Queues a copy of `bytes` bytes, and has read `host` when it returns. False: it has queued
-  // nothing, since the copy needs no block or gets none. After an error, part of the copy may be
-  // queued. Waits for blocks at most as long as the CopyScope says; DEADLINE_EXCEEDED then. Other
-  // errors are those of the device's calls and of a run that is to end.
+  // Queues a copy of `bytes` bytes. `host` must stay until the copy is done: pieces for which there
+  // is no block are copied from there. False: no copy is queued, since it needs no block or gets
+  // none. While it is undecided what is faster, the call copies up to one block several times to
+  // `device`, and waits for these copies and for all that `stream` had before. After an error, part
+  // of the copy may be queued. Waits for blocks at most as long as the CopyScope says;
+  // DEADLINE_EXCEEDED then. Other errors are those of the device's calls and of a run that is to
+  // end. Throws what CopyScope::Loop throws.
   absl::StatusOr<bool> CopyIn(StreamHandle stream, const void* host, void* device, size_t bytes);
   // A buffer of the pool for a value that is copied to the host; null if there is none.
   BufferRef AllocateTarget(size_t bytes);

@@ -10,9 +10,9 @@
 // are not serialised, nor are the kernels that use the compute stream.
 //
 // Host memory: large copies to the device go by way of blocks that the plug-in's
-// host_memory_allocate gave (host_staging.h), and AllocateHost gives such memory for large copies
-// to the host. At most 1 GiB, or an eighth of the machine's memory, is taken so. In strict mode
-// none is: there every copy's own memory is watched.
+// host_memory_allocate gave, where that is faster (host_staging.h). AllocateHost gives such memory
+// for large copies to the host. A device takes at most 1 GiB so, and at most an eighth of the
+// machine's memory. In strict mode it takes none: there every copy's own memory is watched.
 #pragma once
 
 #include <cstdint>

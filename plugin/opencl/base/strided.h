@@ -1,4 +1,5 @@
 // Moving elements between tensors, whatever their type: the door for all ops that only rearrange.
+// Each function queues its work on the stream of the call and returns before the work is done.
 #pragma once
 
 #include "call.h"
@@ -17,7 +18,7 @@ void Permute(Call& call, const Tensor& from, const std::vector<int>& order, cons
 // Sets each byte of the tensor to 0.
 void Clear(Call& call, const Tensor& tensor);
 
-// Queues a copy of all bytes of `from`, of which `to` has as many. Does nothing if both have one
+// Copies all bytes of `from`, of which `to` has as many. Does nothing if both have one
 // address; else they must not overlap.
 void CopyAll(Call& call, const Tensor& from, const Tensor& to);
 

@@ -17,11 +17,11 @@ struct WindowSide {
 // channels].
 class WindowAttrs {
  public:
-  // Throws UNIMPLEMENTED for another order of dimensions, for strides, dilations or windows over
-  // the batch, for dilations over channels, and for a stride or window over channels above 1 but of
-  // a pool with equal window and stride. Throws INVALID_ARGUMENT for strides or `ksize`, a pool's
-  // window, of another length than 4, and for numbers below 1. `dilations` are cut, or filled up
-  // with 1, to 4 numbers. `op` is for errors and must outlive the object.
+  // Throws UNIMPLEMENTED for another order of dimensions. Throws it also for a number other than 1:
+  // any over the batch, a dilation over channels, and a stride or window over channels, unless a
+  // pool has the same window and stride there. Throws INVALID_ARGUMENT for strides or `ksize`, a
+  // pool's window, of another length than 4, and for any other number below 1. `dilations` are cut,
+  // or filled up with 1, to 4 numbers. `op` is for errors and must outlive the object.
   WindowAttrs(const Construction& node, const char* op);
 
   // Output size and padding of dimension 1 (height) or 2 (width). Throws INVALID_ARGUMENT if the

@@ -7,11 +7,11 @@
 namespace opencl {
 
 // A folder of files, one for each key: $TENON_OPENCL_CACHE, else $XDG_CACHE_HOME/tenon/opencl, else
-// $HOME/.cache/tenon/opencl. TENON_OPENCL_CACHE=off keeps nothing. Processes may share the folder:
-// each file is written under another name and renamed. Each file holds its key and a checksum, so
-// that a damaged or foreign file counts as none. Nothing removes files: the folder grows with each
-// new key. A folder that cannot be made or written to is no error: Write then does nothing.
-// Thread-safe.
+// $HOME/.cache/tenon/opencl, else none. TENON_OPENCL_CACHE=off keeps nothing. Processes may share
+// the folder: each file is written under another name and renamed. Each file holds its key and a
+// checksum, so that a damaged or foreign file counts as none. Nothing removes files: the folder
+// grows with each new key. A folder that cannot be made or written to is no error: Write then does
+// nothing. Thread-safe.
 class BinaryCache {
  public:
   // Reads the environment, and makes the folder with those above it.

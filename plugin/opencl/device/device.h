@@ -90,8 +90,9 @@ class Device {
   cl_command_queue host_queue() const { return host_queue_.get(); }
   std::mutex& host_mutex() { return host_mutex_; }
 
-  // Waits until all streams are idle. Throws what a stream or a kernel reports; after the error of
-  // a stream the streams made behind it may still work. Not under `host_mutex`.
+  // Waits for what the streams have queued; other threads may queue more meanwhile. Throws what a
+  // stream or a kernel reports, also of work that another thread has queued. After the error of a
+  // stream the streams made after that one may still work. Not under `host_mutex`.
   void Synchronize();
 
   // `size` bytes of host memory that copies reach fast. NULL if there is none, and for no bytes. To

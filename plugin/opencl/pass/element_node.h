@@ -28,7 +28,8 @@ using ShapeOfInput = std::function<NodeShape(std::string_view input)>;
 std::optional<ElementNode> ElementNodeOf(const NodeView& node, const ShapeOfInput& shape_of);
 
 // The node as a constant of a program, such as "0.5:float". Nothing for a node that is no scalar
-// Const of a type that has such constants, is not finite, or has control inputs.
+// Const of a type that has such constants, is not finite, or has control inputs. Nothing, too,
+// where the TensorProto leaves the number out, as it may for 0.
 std::optional<std::string> ConstantText(const NodeView& node);
 
 }  // namespace opencl

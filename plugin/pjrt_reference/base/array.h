@@ -103,7 +103,7 @@ std::vector<T> LoadAll(const Array& array) {
 }
 // Integers and i1 as int64_t. Throws Refusal(kInternal) for other elements.
 Dims LoadIntegers(const Array& array);
-// `count` times the one element of `value`.
+// An array of `dims`, of which each element is the one element of `value`.
 Array Splat(const Array& value, Dims dims);
 
 // Steps between neighbours along each axis of a row-major array, in elements.

@@ -62,8 +62,9 @@ struct StateUse {
 // for resources, variants and values by which a gradient may be asked for.
 inline constexpr int64_t kMaxConstantElements = 128;
 
-// Belongs to one trace and to its thread; afterwards it is read only, by several threads. Functions
-// that add nodes throw tenon::Error with `where` as the place in the program.
+// Belongs to one trace and to its thread. Afterwards several threads read it. Only End of an
+// enclosing trace, on that trace's thread, and the last DropUser change it then. Functions that add
+// nodes throw tenon::Error with `where` as the place in the program.
 class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
  public:
   explicit TraceGraph(TraceGraph* outer) : graph_(TF_NewGraph()), outer_(outer) {}

@@ -118,7 +118,7 @@ class TraceRecording {
 };
 
 // The derivatives of the ys by the xs through what the tape has recorded of the graph; an empty
-// Tensor for an x that the tape does not watch.
+// Tensor for an x that the tape does not watch or that has no gradient (GradientsInGraph).
 inline std::vector<Tensor> GradientsOnTape(TraceGraph& graph, const TraceTape& tape,
                                            const std::vector<Tensor>& ys,
                                            const std::vector<GradientSource>& xs,

@@ -166,7 +166,7 @@ TF_CAPI_EXPORT extern void TF_ShapeAndTypeListSetUnknownShape(TF_ShapeAndTypeLis
                                                               int index);
 TF_CAPI_EXPORT extern void TF_ShapeAndTypeListSetDtype(TF_ShapeAndTypeList* shape_list, int index,
                                                        TF_DataType dtype);
-// Delete a list, and an array of lists with the lists. NULL is allowed.
+// Delete a list, and an array of lists, made by C++'s new[], with the lists. NULL is allowed.
 TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeList(TF_ShapeAndTypeList* shape_list);
 TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeListArray(TF_ShapeAndTypeList** shape_list_array,
                                                           int num_items);
@@ -189,7 +189,8 @@ TF_CAPI_EXPORT extern void TFE_InferShapes(TFE_Op* op, TF_ShapeAndTypeList* inpu
 
 // The graph, or the function, as text for people, in protobuf's form. The caller releases the text
 // with free(). `*len` is its length in bytes, without the NUL; `len` may be NULL. The result is
-// NULL when memory is short. Of a graph that cannot be printed the text is the error.
+// NULL when memory is short, and for an argument that is NULL or deleted. Of a graph that cannot be
+// printed the text is the error.
 TF_CAPI_EXPORT extern const char* TF_GraphDebugString(TF_Graph* graph, size_t* len);
 TF_CAPI_EXPORT extern char* TF_FunctionDebugString(TF_Function* func, size_t* len);
 

@@ -16,8 +16,9 @@ extern "C" {
 // whatever `length` is.
 //
 // A function of the host that fills a buffer of the caller wants one with `data` NULL, else it
-// reports TF_INVALID_ARGUMENT and leaves the buffer as it was. It sets all three members; `data` is
-// then not NULL even for 0 bytes.
+// reports TF_INVALID_ARGUMENT. Without memory for the bytes it reports TF_RESOURCE_EXHAUSTED. Both
+// leave the buffer as it was. Else it sets all three members; `data` is then not NULL even for 0
+// bytes.
 typedef struct TF_Buffer {
   const void* data;
   size_t length;  // bytes
@@ -28,7 +29,8 @@ typedef struct TF_Buffer {
 // NULL means 0 bytes. Release with TF_DeleteBuffer.
 TF_CAPI_EXPORT extern TF_Buffer* TF_NewBufferFromString(const void* proto, size_t proto_len);
 
-// A new buffer, all members zero; NULL when there is no memory for it. Release with TF_DeleteBuffer.
+// A new buffer, all members zero; NULL when there is no memory for it. Release with
+// TF_DeleteBuffer.
 TF_CAPI_EXPORT extern TF_Buffer* TF_NewBuffer(void);
 
 // Releases the data, if the buffer has a deallocator, and the buffer itself, which must come from

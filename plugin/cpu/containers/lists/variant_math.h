@@ -29,8 +29,8 @@ class NestingLimit {
 // Adds tensors that may hold lists, optionals and ragged tensors. INVALID_ARGUMENT for values of
 // different kinds, types or shapes, for lists of different lengths, optionals of different
 // components, or ragged tensors of different row splits, for an empty variant element, and for a
-// kind without sums. RESOURCE_EXHAUSTED beyond NestingLimit; the visits of all calls are counted
-// together. One thread uses an adder.
+// kind without sums. RESOURCE_EXHAUSTED beyond NestingLimit, where the visits of all calls count
+// together, and if memory is short. One thread uses an adder.
 class VariantAdder {
  public:
   // Adds two tensors of equal type and shape. The type is not variant.

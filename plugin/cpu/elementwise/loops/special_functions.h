@@ -1,4 +1,4 @@
-// Special functions of real numbers. Errors are a few units in the last place of double;
+// Special functions of real numbers. Errors are up to about ten units in the last place of double;
 // HurwitzZeta of a negative q and an odd x may lose more, by cancellation. A function returns NaN
 // where TensorFlow's does, even if a limit exists. Thread-safe.
 #pragma once

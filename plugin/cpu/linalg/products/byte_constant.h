@@ -14,12 +14,12 @@ class Prepare;  // plugin/kernels/kernel.h
 
 namespace tenon::cpu {
 
-// A right side that is packed, or null if it differs from run to run.
+// A right side that is packed, or null if it differs from run to run or has no elements.
 class ByteConstant {
  public:
   ByteConstant() = default;
-  // Packs input i for `side` and drops the input, if it is a constant; its sums of columns are
-  // those of `parts` parts. RESOURCE_EXHAUSTED if there is no memory.
+  // Packs input i for `side` and drops the input, if it is a constant that has elements; its sums
+  // of columns are those of `parts` parts. RESOURCE_EXHAUSTED if there is no memory.
   static absl::StatusOr<ByteConstant> Pack(Prepare& p, int i, const ByteRightSide& side,
                                            int64_t parts = 0);
 

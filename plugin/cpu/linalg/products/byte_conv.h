@@ -28,9 +28,9 @@ class ByteConv {
   // `packed`: Run gets ByteRight::packed.
   size_t ScratchBytes(const Workers& workers, bool own_sums, bool packed = false) const;
   // Calls finish(image, first, count, sums) for `count` places of the output of an image, from
-  // `first` on, from any thread, once for each place: the sums of their channels, one place after
-  // the other, in scratch memory or, if `sums` is not null, in that tensor of the output's shape.
-  // `scratch` takes the place of args.scratch. finish may be null if sums is not.
+  // `first` on, from any thread, once for each place that has channels: the sums of their channels,
+  // one place after the other, in scratch memory or, if `sums` is not null, in that tensor of the
+  // output's shape. `scratch` takes the place of args.scratch. finish may be null if sums is not.
   absl::Status Run(const StepArgs& args, void* scratch, const void* images, ByteRight filter,
                    int32_t left_zero, int32_t right_zero, int32_t* sums,
                    const absl::FunctionRef<void(int64_t image, int64_t first, int64_t count,

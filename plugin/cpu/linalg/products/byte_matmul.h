@@ -26,8 +26,8 @@ struct ByteZeros {
   absl::Span<const int32_t> left, right;
 };
 
-// The values of a right side: as they are stored, or as Pack or PackRight wrote them once for all
-// runs. One of the two is null.
+// The values of a right side: as they are stored, or as PackRight (for ByteConv: PackWhole) wrote
+// them once for all runs. What Pack alone wrote lacks the sums. One of the two is null.
 struct ByteRight {
   const void* values = nullptr;
   const void* packed = nullptr;

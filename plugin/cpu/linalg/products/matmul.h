@@ -43,9 +43,10 @@ absl::StatusOr<bool> PrepareSmallMatMul(Prepare& p, const MatMulProblem& problem
 // UNIMPLEMENTED if oneDNN has no primitive for the problem: no run function is set then, and
 // another implementation may be taken. Else the errors of Guarded().
 absl::Status PrepareOneDnnMatMul(Prepare& p, const MatMulProblem& problem);
-// For any number types, in blocks of registers (packed_gemm.h). Half and bfloat16 are summed as
-// float. Integers wrap around. k may be 0: the products are zeros then. RESOURCE_EXHAUSTED if the
-// three matrices of one product take more than 10^15 bytes in the type of the sums.
+// For any number types, in blocks of registers (packed_gemm.h), but bytes that give int32 by
+// ByteMatMul, whose errors are returned. Half and bfloat16 are summed as float. Integers wrap
+// around. k may be 0: the products are zeros then. RESOURCE_EXHAUSTED if the three matrices of one
+// product take more than 10^15 bytes in the type of the sums.
 absl::Status PrepareAnyMatMul(Prepare& p, const MatMulProblem& problem);
 
 // Returns the table of matmul.cc, for kernels that need a product as a part (nn/recurrent).

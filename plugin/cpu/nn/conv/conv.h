@@ -64,9 +64,9 @@ absl::Status PrepareInt8Conv(Prepare& p);
 // The same implementations of the gradients, under the same conditions. Output 0 is the gradient.
 // The input's gradient is computed from the filter (input 1) and the output's gradient (input 2),
 // the filter's gradient from the forward op's input (input 0) and the output's gradient (input 2).
-// The OneDnn and Window functions want inputs that are not empty. PrepareOneDnnFilterGrad takes
-// only float, PrepareAnyFilterGrad only floating-point types; PrepareWindowFilterGrad returns
-// UNIMPLEMENTED for any type but float.
+// The OneDnn and Window functions want inputs that are not empty. The caller sees to it that
+// PrepareOneDnnFilterGrad gets float alone, and PrepareAnyFilterGrad floating-point types alone;
+// PrepareWindowFilterGrad returns UNIMPLEMENTED for any type but float.
 absl::Status PrepareOneDnnInputGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareWindowInputGrad(Prepare& p, const ConvProblem& problem);
 absl::Status PrepareAnyInputGrad(Prepare& p, const ConvProblem& problem);

@@ -20,7 +20,7 @@ namespace tenon::cpu {
 struct AnyConv {
   ConvProblem q;
   DataType type = DataType::kInvalid;
-  std::vector<DataType> input_types = {};
+  std::vector<DataType> input_types = {};  // of all inputs of the node
   bool gradient = false;
   ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16, to and from float
 
@@ -55,14 +55,15 @@ struct AnyConv {
   }
 };
 
-// How a convolution is run.
+// How a convolution is run. The state of `run` is what it was found for: an AnyConv or an
+// AnyFilterGrad.
 struct AnyConvRun {
   RunFn run;
   size_t scratch_bytes;
 };
 
-// Returns how `s` is run. Sums of half and bfloat16 are float; integers wrap around, which unsigned
-// arithmetic does in any width.
+// Returns how `s` is run. Sums of half and bfloat16 are float; integers wrap around. The type is
+// half, bfloat16, float, double, int32 or uint32, int64 or uint64.
 AnyConvRun FindAnyConv(const Workers& workers, const AnyConv& s);
 
 // The gradient of a filter.

@@ -1,4 +1,5 @@
-// The run functions of Dilation2D and of its gradients. The state of each is a Dilation.
+// The run functions of Dilation2D and of its gradients. The state of each is a Dilation. Input 0 is
+// the images, input 1 the filter and, of a gradient, input 2 the output's gradient.
 #pragma once
 
 #include <cstddef>

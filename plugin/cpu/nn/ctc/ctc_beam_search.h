@@ -47,9 +47,10 @@ class CtcBeamSearch {
     std::vector<Prefix*> children;
   };
 
-  // The most probable of the pushed prefixes, `limit` at most. Which of equally probable prefixes
-  // stay, and in which order, is as in TensorFlow. That depends on the algorithm: the vector
-  // becomes a heap when it is full and one more prefix is pushed, and not earlier.
+  // The most probable of the pushed prefixes, `limit` at most. The algorithm decides which of
+  // equally probable prefixes stay, and in which order. It follows TensorFlow's: the vector becomes
+  // a heap when it is full and one more prefix is pushed, and not earlier. The order may still be
+  // another one than TensorFlow's where BestPaths gives fewer prefixes than the beam has.
   class Best {
    public:
     explicit Best(size_t limit) : limit_(limit) {}

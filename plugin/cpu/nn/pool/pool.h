@@ -42,8 +42,9 @@ struct PoolOp {
 absl::StatusOr<Pool> ReadPool(const Prepare& p, const Shape& input, const PoolOp& op);
 
 // Returns the value with which a maximum over space begins, for elements of this access: -infinity
-// for volumes of floating-point elements, else the least finite value. As in TensorFlow, it is also
-// the maximum of a window that holds only NaN and -infinity.
+// for volumes of floating-point elements, else the least finite value. It is also the maximum of a
+// window that holds only NaN and -infinity, over images as in TensorFlow. Over volumes TensorFlow's
+// kernels, with oneDNN and without, give different maxima of such a window.
 template <typename A, typename Element>
 A LeastOf(const Pool& s) {
   if constexpr (std::is_floating_point_v<A>) {

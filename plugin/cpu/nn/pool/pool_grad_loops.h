@@ -1,5 +1,5 @@
 // The run functions of the gradients of MaxPool and AvgPool, and of the gradients of those of
-// MaxPool. The state of each is a Pool.
+// MaxPool. The state of each is a Pool with a depth_window of 1. Inputs are those of the ops.
 #pragma once
 
 #include <cstddef>

@@ -16,10 +16,10 @@ namespace tenon::cpu {
 absl::Status RunAnyPool(const void* state, const StepArgs& args);
 
 // The state of pools of floating-point types that oneDNN does not have, with the channels side by
-// side: all channels of a place at once, in float or double.
+// side and a depth_window of 1: all channels of a place at once, in float or double.
 struct ChannelPool {
   Pool pool;
-  ElementLoop combine;                            // the sums or maxima, and a place of the input
+  ElementLoop combine;                            // sums or maxima with a place of the input
   ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16
 };
 
@@ -30,7 +30,7 @@ size_t ChannelPoolScratch(const Workers& workers, const Pool& q, DataType wide);
 RunFn FindChannelPool(DataType wide);
 
 // The state of RunIntegerPool: maxima of integers, all channels of a place at once, in the result's
-// memory.
+// memory. The pool has its channels side by side and a depth_window of 1, as in ChannelPool.
 struct IntegerPool {
   Pool pool;
   ElementLoop combine;

@@ -42,7 +42,8 @@ struct KernelNode {
 
 // Which inputs and outputs of a node lie in host memory for a kernel. Any one of three things puts
 // a tensor there: a HostMemory declaration of the kernel, the type (string, resource), or the
-// attributes _input_hostmem and _output_hostmem.
+// attributes _input_hostmem and _output_hostmem. A variant without one of these lies in host memory
+// too, and is not marked here.
 struct MemoryTypes {
   absl::InlinedVector<bool, 8> input_on_host;
   absl::InlinedVector<bool, 8> output_on_host;

@@ -368,7 +368,7 @@ struct ClientCreateViewArgs {
   ElementType type;
   MemoryLayout* layout;
   Device* device;
-  void (*on_delete)(void* data, void* user_arg);  // must not be null
+  void (*on_delete)(void* data, void* user_arg);  // null: nobody is told of the deletion
   void* on_delete_arg;
   intptr_t stream;
   Buffer* buffer;  // out

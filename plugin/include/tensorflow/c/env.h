@@ -104,9 +104,8 @@ TF_CAPI_EXPORT extern uint64_t TF_NowSeconds(void);
 TF_CAPI_EXPORT extern void TF_DefaultThreadOptions(TF_ThreadOptions* options);
 
 // Runs work_func(param) on a new thread. NULL, and no call, if the system gives no thread or
-// work_func is NULL.
-// `options` may be NULL for the defaults. The thread is named by the first 15 bytes of
-// `thread_name`, which may be NULL. End the handle with TF_JoinThread.
+// work_func is NULL. `options` may be NULL for the defaults. The thread is named by the first 15
+// bytes of `thread_name`, which may be NULL. End the handle with TF_JoinThread.
 TF_CAPI_EXPORT extern TF_Thread* TF_StartThread(const TF_ThreadOptions* options,
                                                 const char* thread_name, void (*work_func)(void*),
                                                 void* param);

@@ -187,8 +187,10 @@ TF_CAPI_EXPORT extern void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, T
 // Declared type of output `i`.
 TF_CAPI_EXPORT extern TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* ctx, int i);
 
-// Whether the kernel's input (output) `i` is declared to be in host memory, or is a string or a
-// resource. TF_OUT_OF_RANGE and false if there is no such input (output).
+// Whether the kernel's input (output) `i` is declared to be in host memory, by the kernel or by the
+// node's attribute _input_hostmem (_output_hostmem), or is a string or a resource. False for a
+// variant that nobody declares, though its value is there. TF_OUT_OF_RANGE and false if there is no
+// such input (output).
 TF_CAPI_EXPORT extern bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, TF_Status* status);
 TF_CAPI_EXPORT extern bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status);
 

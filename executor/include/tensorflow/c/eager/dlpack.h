@@ -2,7 +2,8 @@
 // (version 0: DLManagedTensor). The rules of eager/c_api.h hold here too.
 //
 // Types: floats of 16 to 64 bits, bfloat16, signed and unsigned integers of 8 to 64 bits, bool, and
-// complex numbers of 64 and 128 bits. TF_INVALID_ARGUMENT for other types.
+// complex numbers of 64 and 128 bits. TF_INVALID_ARGUMENT for other types; TFE_GetDLDevice takes
+// all.
 #ifndef TENSORFLOW_C_EAGER_DLPACK_H_
 #define TENSORFLOW_C_EAGER_DLPACK_H_
 

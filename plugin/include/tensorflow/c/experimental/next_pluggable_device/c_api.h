@@ -132,10 +132,11 @@ TF_CAPI_EXPORT extern void TF_CoordinationServiceDeleteKeyValue(const char* key,
 // plug-ins with one type, that of the calling one counts. The functions work wherever the plug-in's
 // code runs, also in TF_InitKernel. Clients and returned buffers stay owned by the host.
 
-// Makes the client of the device type, by the `num_options` options. The status is the second
-// argument here. TF_NOT_FOUND for a type that nobody has brought; TF_INVALID_ARGUMENT for options
-// that cannot be read; TF_FAILED_PRECONDITION if there is a client of which buffers or programs are
-// in use; else the error of PJRT_Client_Create.
+// Makes the client of the device type, by the `num_options` options. Ends a former client first:
+// the type has no client after an error of PJRT_Client_Create. The status is the second argument
+// here. TF_NOT_FOUND for a type that nobody has brought; TF_INVALID_ARGUMENT for options that
+// cannot be read; TF_FAILED_PRECONDITION if there is a client of which buffers or programs are in
+// use; else the error of PJRT_Client_Create.
 TF_CAPI_EXPORT extern void TF_CreateAndSetPjRtCApiClient(const char* device_type, TF_Status* status,
                                                          PJRT_NamedValue* create_options,
                                                          int num_options);

@@ -30,8 +30,8 @@
 // "Required" members are checked when the plug-in is loaded; one that is NULL fails the load with
 // TF_FAILED_PRECONDITION: 'member' field in Struct must be set. This host requires all members that
 // TensorFlow requires, and does not call all of them. Besides what is marked so below, it never
-// calls host_memory_*, unified_memory_*, get_allocator_stats, get_stream_status, wait_for_event,
-// sync_memcpy_*, mem_zero, memset and memset32. So copies are from and to ordinary host memory.
+// calls unified_memory_*, get_allocator_stats, get_stream_status, wait_for_event, sync_memcpy_*,
+// mem_zero, memset and memset32. Copies are from and to any host memory.
 #ifndef TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_
 #define TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_
 
@@ -167,8 +167,10 @@ typedef struct SP_StreamExecutor {
   // which frees the blocks that are left.
   void (*deallocate)(const SP_Device* device, SP_DeviceMemoryBase* memory);
 
-  // Host memory that the device copies from and to quickly; NULL on failure. The second function
-  // frees it.
+  // Host memory that the device copies from and to quickly; NULL on failure: copies then use other
+  // memory. The host asks for a few large pieces, for copies of 128 KiB and more; never with
+  // --abi-check=strict. The second function frees a piece, perhaps after the device's streams are
+  // destroyed, but before destroy_device.
   void* (*host_memory_allocate)(const SP_Device* device, uint64_t size);
   void (*host_memory_deallocate)(const SP_Device* device, void* mem);
 

@@ -89,11 +89,13 @@ typedef void TFNPD_XlaShapeToDeviceShapeRepresentation(XLA_Shape* serialized_xla
                                                        TF_Status* tf_status);
 
 // The number of devices; 0 is legal. With an error, a negative number or one above 1024 the plug-in
-// has no devices.
+// has no devices. The host may call it many times, also before
+// TFNPD_InitPluginInternalDeviceStates.
 typedef int32_t TFNPD_GetDeviceCount(TF_Status* status);
 
-// Called before the first device is made. The plug-in may create its PJRT client there, or in
-// TF_InitKernel, by TF_CreateAndSetPjRtCApiClient; else the host creates it when it needs one.
+// Called once, before the first device is made, also where there are 0 devices. An error drops all
+// that the plug-in has brought. The plug-in may create its PJRT client there, or in TF_InitKernel,
+// by TF_CreateAndSetPjRtCApiClient; else the host creates the client when the host needs one.
 typedef void TFNPD_InitPluginInternalDeviceStates(TF_Status* status);
 
 // The table that TFNPD_InitPlugin returns, in static storage of the plug-in. Each member has the
