@@ -50,14 +50,40 @@ TEST_P(OpenClOps, AnswersAsTensorFlow) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, OpenClOps,
-    ::testing::Values("ops/Relu", "ops/AddV2", "ops/FloorDiv", "ops/SelectV2", "ops/Sum",
-                      "ops/ArgMax", "ops/Softmax", "ops/Transpose", "ops/ConcatV2",
-                      "ops/StridedSlice", "ops/GatherV2", "ops/MatMul", "ops/BatchMatMulV2",
-                      "ops/Conv2D", "ops/DepthwiseConv2dNative", "ops/MaxPool",
-                      "ops/FusedBatchNormV3", "ops/Reshape", "ops/ResizeBilinear",
-                      "ops/EmptyAndScalar", "ops/HostileIndices", "ops/Fill", "ops/OneHot",
-                      "ops/MatrixBandPart", "ops/RsqrtGrad", "ops/SigmoidGradSizes",
-                      "ops/CastTruncate", "state/ResourceApplyAdam"));
+    ::testing::Values(
+        "ops/Relu", "ops/AddV2", "ops/FloorDiv", "ops/SelectV2", "ops/Sum", "ops/ArgMax",
+        "ops/Softmax", "ops/Transpose", "ops/ConcatV2", "ops/StridedSlice", "ops/GatherV2",
+        "ops/MatMul", "ops/BatchMatMulV2", "ops/Conv2D", "ops/DepthwiseConv2dNative", "ops/MaxPool",
+        "ops/FusedBatchNormV3", "ops/Reshape", "ops/ResizeBilinear", "ops/EmptyAndScalar",
+        "ops/HostileIndices", "ops/Fill", "ops/OneHot", "ops/MatrixBandPart", "ops/RsqrtGrad",
+        "ops/SigmoidGradSizes", "ops/CastTruncate", "state/ResourceApplyAdam",
+        "ops/Conv2DBackpropInput", "ops/Conv2DBackpropFilter",
+        "ops/DepthwiseConv2dNativeBackpropInput", "ops/DepthwiseConv2dNativeBackpropFilter",
+        "ops/MaxPoolGrad", "ops/MaxPoolGradGrad", "ops/AvgPoolGrad", "ops/FusedBatchNormGradV3",
+        "ops/StridedSliceGrad", "ops/ResizeBilinearGrad", "ops/ResizeNearestNeighborGrad",
+        "ops/CropAndResize", "ops/MirrorPad", "ops/ScatterNd", "ops/TensorScatterMax",
+        "ops/UnsortedSegmentSum", "ops/UnsortedSegmentMax", "ops/DenseBincount", "ops/TopKV2",
+        "ops/Cumsum", "ops/Einsum", "ops/BroadcastGradientArgs", "ops/ConcatOffset",
+        "ops/InvertPermutation", "ops/StatelessRandomUniformV2", "ops/StatelessRandomNormal",
+        "ops/StatelessTruncatedNormal", "ops/StatelessRandomUniformInt", "ops/RandomUniform",
+        "state/ResourceGather", "state/ResourceGatherNd", "state/ResourceScatterAdd",
+        "state/ResourceScatterDiv", "state/ResourceScatterNdUpdate", "state/ResourceApplyFtrlV2"));
+
+// Kernels that only GPUs have, on the processor that tests have.
+class OpenClGpuOps : public OpenCl, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(OpenClGpuOps, AnswerAsTensorFlow) {
+  const std::string graph = std::string("tests/golden/ops/") + GetParam() + ".pbtxt.xz";
+  const Finished check = OnDevice({"check", graph, "--json", "--device", "OPENCL:0"},
+                                  {{"TENON_OPENCL_KERNELS", "gpu"}});
+  EXPECT_EQ(check.exit, 0) << check.out << check.err;
+  EXPECT_GT(json::parse(check.out)["plugins"][0]["cases"], 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OpenClGpuOps,
+                         ::testing::Values("MaxPool", "DepthwiseConv2dNative", "Softmax", "Sum",
+                                           "Conv2DBackpropFilter", "FusedBatchNormGradV3",
+                                           "ScatterNd", "UnsortedSegmentSum", "TopKV2"));
 
 struct Product {
   int m, n, k;

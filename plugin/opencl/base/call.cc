@@ -155,8 +155,10 @@ std::vector<int64_t> Call::HostInts(int index) const {
   std::vector<int64_t> values(count);
   const void* data = TF_TensorData(tensor.get());
   for (size_t i = 0; i < count; ++i) {
-    values[i] = TF_TensorType(tensor.get()) == TF_INT64 ? static_cast<const int64_t*>(data)[i]
-                                                        : static_cast<const int32_t*>(data)[i];
+    const size_t bytes = TF_DataTypeSize(TF_TensorType(tensor.get()));
+    values[i] = bytes == 8   ? static_cast<const int64_t*>(data)[i]
+                : bytes == 4 ? static_cast<const int32_t*>(data)[i]
+                             : static_cast<const int16_t*>(data)[i];
   }
   return values;
 }

@@ -69,8 +69,8 @@ class Call {
   int inputs() const { return TF_NumInputs(context_); }
   int outputs() const { return TF_NumOutputs(context_); }
   Tensor In(int index) const;
-  // The integers of an input in host memory, of int32 or int64 and of any shape, in row-major
-  // order.
+  // The integers of an input in host memory, of int16, int32, int64 or uint64 and of any shape, in
+  // row-major order.
   std::vector<int64_t> HostInts(int index) const;
 
   // An output of this shape, in new memory. Throws INVALID_ARGUMENT if its size is beyond 63 bits.

@@ -46,6 +46,26 @@ const ElementType& TypeOf(TF_DataType type) {
               "OpenCL: no kernel computes type number " + std::to_string(static_cast<int>(type)));
 }
 
+std::string HighestFinite(const ElementType& type) {
+  return type.bit == kF64    ? "DBL_MAX"
+         : type.bit == kF16  ? "65504.0f"
+         : type.bit == kBF16 ? "as_float(0x7f7f0000)"
+         : type.bit == kF32  ? "FLT_MAX"
+                             : type.highest;
+}
+
+std::string LowestFinite(const ElementType& type) {
+  return type.kind == Kind::kFloat ? "(-" + HighestFinite(type) + ")" : type.lowest;
+}
+
+std::string Rounding(const ElementType& type, const std::string& name) {
+  if (type.bit == kF16) return " " + name + " = RoundToHalf(" + name + ");";
+  if (type.bit == kBF16) return " " + name + " = RoundToBfloat16(" + name + ");";
+  if (type.kind == Kind::kBool) return " " + name + " = " + name + " != 0;";
+  if (type.bytes >= 4) return "";
+  return " " + name + " = (" + type.stored + ")" + name + ";";
+}
+
 std::string DefineType(const char* role, const ElementType& type) {
   const std::string name = role, get = type.get;
   return "#define " + name + "_S " + type.stored + "\n#define " + name + "_C " + type.computed +

@@ -44,6 +44,13 @@ const ElementType& TypeOf(TF_DataType type);
 // All types, in the order in which kernels are registered; ends with a row of no bytes.
 const ElementType* AllTypes();
 
+// The lowest finite number of the type, of the computed type.
+std::string LowestFinite(const ElementType& type);
+std::string HighestFinite(const ElementType& type);
+// Rounds `name`, a variable of the computed type, to the type itself, as a store and a load would:
+// a statement, or nothing.
+std::string Rounding(const ElementType& type, const std::string& name);
+
 // Definitions for one operand: <role>_S, _C, _U are its types; <role>_GET(p, i), <role>_PUT(p, i,
 // v) move an element.
 std::string DefineType(const char* role, const ElementType& type);

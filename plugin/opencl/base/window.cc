@@ -4,9 +4,9 @@
 
 namespace opencl {
 
-WindowAttrs::WindowAttrs(const Construction& node, const char* op)
+WindowAttrs::WindowAttrs(const Construction& node, const char* op, Dilations dilations)
     : op_(op), strides_(node.Ints("strides")), padding_(node.String("padding")) {
-  if (node.Has("dilations")) dilations_ = node.Ints("dilations");
+  if (dilations == Dilations::kUsed && node.Has("dilations")) dilations_ = node.Ints("dilations");
   if (node.Has("explicit_paddings")) explicit_ = node.Ints("explicit_paddings");
   const bool has_ksize = node.Has("ksize");
   if (has_ksize) ksize_ = node.Ints("ksize");
@@ -18,8 +18,7 @@ WindowAttrs::WindowAttrs(const Construction& node, const char* op)
     if (list == &ksize_ && !has_ksize) continue;
     if (list->size() != 4) Refuse(std::string(op) + ": strides and windows must have 4 numbers");
     const bool over_depth =
-        (*list)[3] != 1 &&
-        (list == &dilations_ || ksize_.size() != 4 || ksize_[3] != strides_[3]);
+        (*list)[3] != 1 && (list == &dilations_ || ksize_.size() != 4 || ksize_[3] != strides_[3]);
     if ((*list)[0] != 1 || over_depth)
       NotImplemented(std::string(op) + " with steps over batch or depth on OPENCL");
     if (*std::min_element(list->begin(), list->end()) < 1)

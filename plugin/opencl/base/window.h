@@ -13,6 +13,9 @@ struct WindowSide {
   int64_t out = 0, before = 0;  // padding before the first element
 };
 
+// Whether an op looks at its attribute `dilations`.
+enum class Dilations { kUsed, kIgnored };
+
 // The attributes strides, dilations, padding and explicit_paddings of an op on [n, height, width,
 // channels].
 class WindowAttrs {
@@ -22,7 +25,7 @@ class WindowAttrs {
   // pool has the same window and stride there. Throws INVALID_ARGUMENT for strides or `ksize`, a
   // pool's window, of another length than 4, and for any other number below 1. `dilations` are cut,
   // or filled up with 1, to 4 numbers. `op` is for errors and must outlive the object.
-  WindowAttrs(const Construction& node, const char* op);
+  WindowAttrs(const Construction& node, const char* op, Dilations dilations = Dilations::kUsed);
 
   // Output size and padding of dimension 1 (height) or 2 (width). Throws INVALID_ARGUMENT if the
   // output size would be negative, and for padding EXPLICIT without 8 explicit_paddings. Any

@@ -80,11 +80,12 @@ DeviceErrors::DeviceErrors(cl_context context, cl_command_queue queue) : queue_(
   Check(code, "clCreateBuffer");
 }
 
-cl_int DeviceErrors::NumberOf(const std::string& message) {
+cl_int DeviceErrors::NumberOf(const std::string& message, TF_Code code) {
   std::lock_guard lock(mutex_);
-  const auto found = std::find(messages_.begin(), messages_.end(), message);
+  const std::pair wanted(message, code);
+  const auto found = std::find(messages_.begin(), messages_.end(), wanted);
   if (found != messages_.end()) return static_cast<cl_int>(found - messages_.begin()) + 1;
-  messages_.push_back(message);
+  messages_.push_back(wanted);
   return static_cast<cl_int>(messages_.size());
 }
 
@@ -102,10 +103,10 @@ void DeviceErrors::ThrowIfReported() {
   int64_t value = 0;
   std::memcpy(&value, &words[2], sizeof(value));
   std::lock_guard lock(mutex_);
-  std::string message = messages_.at(static_cast<size_t>(words[0]) - 1);
+  auto [message, code] = messages_.at(static_cast<size_t>(words[0]) - 1);
   const size_t at = message.find("%lld");
   if (at != message.npos) message.replace(at, 4, std::to_string(value));
-  throw Error(TF_INVALID_ARGUMENT, message);
+  throw Error(code, message);
 }
 
 Device::Device(cl_device_id id)
@@ -121,7 +122,7 @@ Device::Device(cl_device_id id)
       host_queue_(NewQueue(context_.get(), id)),
       memory_(context_.get(), host_queue_.get(),
               static_cast<int64_t>(FactOf<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_SIZE))),
-      programs_(context_.get(), id),
+      programs_(context_.get(), id, is_gpu_),
       errors_(context_.get(), host_queue_.get()) {}
 
 Device::~Device() {

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cl.h"
 #include "memory.h"
 #include "programs.h"
+#include "tensorflow/c/tf_status.h"
 
 namespace opencl {
 
@@ -34,16 +36,16 @@ class DeviceErrors {
   DeviceErrors& operator=(const DeviceErrors&) = delete;
 
   // The number, from 1 on, that a kernel is given to report this message; the first "%lld" in the
-  // message becomes the value that the kernel reports with it. Equal messages have one number,
-  // which holds as long as the object.
-  cl_int NumberOf(const std::string& message);
+  // message becomes the value that the kernel reports with it. Equal messages of one code have one
+  // number, which holds as long as the object.
+  cl_int NumberOf(const std::string& message, TF_Code code = TF_INVALID_ARGUMENT);
 
   // The memory that a kernel which may report gets: common.cl, Report.
   cl_mem words() const { return words_.get(); }
   // To be called before a kernel that may report is queued. ThrowIfReported reads device memory
   // only if this was called since the last ThrowIfReported.
   void Expect() { expected_.store(true, std::memory_order_release); }
-  // Throws INVALID_ARGUMENT with the message if a kernel reported since the last call, and forgets
+  // Throws the message and its code if a kernel reported since the last call, and forgets
   // the report. The streams must be idle, and no other thread may be in this function (host_mutex).
   // Throws what Check throws, too.
   void ThrowIfReported();
@@ -53,7 +55,7 @@ class DeviceErrors {
   Buffer words_;  // number, value (low, high)
   std::atomic<bool> expected_{false};
   std::mutex mutex_;
-  std::vector<std::string> messages_;
+  std::vector<std::pair<std::string, TF_Code>> messages_;
 };
 
 // Thread-safe, but for errors(), which say what they need. Must outlive its streams.

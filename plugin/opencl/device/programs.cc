@@ -8,19 +8,6 @@
 namespace opencl {
 namespace {
 
-// Division and square root as IEEE has them, where the device can say so. Denormals count as zero,
-// as in TensorFlow.
-std::string OptionsFor(cl_device_id device, const char* more) {
-  std::string options = "-cl-std=CL1.2 -cl-denorms-are-zero";
-  const auto floats = FactOf<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG);
-  if ((floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
-    options += " -cl-fp32-correctly-rounded-divide-sqrt";
-  if ((FactOf<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0)
-    options += " -DIS_GPU";
-  if (*more != '\0') options += std::string(" ") + more;
-  return options;
-}
-
 std::string DeviceKey(cl_device_id device) {
   const auto platform = FactOf<cl_platform_id>(device, CL_DEVICE_PLATFORM);
   return TextOf(platform, CL_PLATFORM_VERSION) + "\n" + TextOf(device, CL_DEVICE_NAME) + "\n" +
@@ -64,10 +51,22 @@ struct Programs::Entry {
   std::unique_ptr<Kernel> kernel;
 };
 
-Programs::Programs(cl_context context, cl_device_id device)
-    : context_(context), device_(device), device_key_(DeviceKey(device)) {}
+Programs::Programs(cl_context context, cl_device_id device, bool for_gpu)
+    : context_(context), device_(device), for_gpu_(for_gpu), device_key_(DeviceKey(device)) {}
 
 Programs::~Programs() = default;
+
+// Division and square root as IEEE has them, where the device can say so. Denormals count as zero,
+// as in TensorFlow.
+std::string Programs::OptionsFor(const Source& source) const {
+  std::string options = "-cl-std=CL1.2 -cl-denorms-are-zero";
+  const auto floats = FactOf<cl_device_fp_config>(device_, CL_DEVICE_SINGLE_FP_CONFIG);
+  if ((floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
+    options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  if (for_gpu_) options += " -DIS_GPU";
+  if (*source.options != '\0') options += std::string(" ") + source.options;
+  return options;
+}
 
 Program Programs::BuildText(const Source& source, const std::string& text) const {
   const char* data = text.data();
@@ -75,7 +74,7 @@ Program Programs::BuildText(const Source& source, const std::string& text) const
   cl_int code = CL_SUCCESS;
   Program program(clCreateProgramWithSource(context_, 1, &data, &size, &code));
   Check(code, "clCreateProgramWithSource");
-  const std::string options = OptionsFor(device_, source.options);
+  const std::string options = OptionsFor(source);
   code = clBuildProgram(program.get(), 1, &device_, options.c_str(), nullptr, nullptr);
   if (code == CL_SUCCESS) return program;
   throw Error(TF_INTERNAL,
@@ -87,7 +86,7 @@ Program Programs::BuildText(const Source& source, const std::string& text) const
 // From the cache on disk if it has the program, else from the text. What the driver refuses of the
 // cache is compiled again.
 Program Programs::Build(const Source& source, const std::string& text) const {
-  const std::string options = OptionsFor(device_, source.options);
+  const std::string options = OptionsFor(source);
   const std::string key = device_key_ + options + "\n" + text;
   const std::vector<unsigned char> stored = cache_.Read(key);
   if (!stored.empty()) {

@@ -59,7 +59,8 @@ class KernelKey {
 // for that one and no other.
 class Programs {
  public:
-  Programs(cl_context context, cl_device_id device);
+  // `for_gpu`: files see IS_GPU defined.
+  Programs(cl_context context, cl_device_id device, bool for_gpu);
   ~Programs();
 
   // The kernel lives as long as this object. Throws INTERNAL with the compiler's log, and what
@@ -76,12 +77,14 @@ class Programs {
   struct Entry;
   Kernel* Find(const KernelKey& key);
   Kernel& Keep(const KernelKey& key, Kernel& kernel);
+  std::string OptionsFor(const Source& source) const;
   Program Build(const Source& source, const std::string& text) const;
   Program BuildText(const Source& source, const std::string& text) const;
   std::unique_ptr<Kernel> Make(const Source& source) const;
 
   const cl_context context_;
   const cl_device_id device_;
+  const bool for_gpu_;
   const std::string device_key_;  // name, driver and platform, for the cache on disk
   const BinaryCache cache_;
   std::mutex mutex_;

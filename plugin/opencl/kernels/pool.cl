@@ -1,5 +1,5 @@
-// Pools of [n, height, width, channels]; a work-item computes one result. The prologue (ops/pooling.cc) defines
-// operand X, and MAX or not.
+// Pools of [n, height, width, channels]; a work-item computes one result. The prologue
+// (ops/pooling.cc) defines operand X, and MAX or not; GRADIENTS for those of ops/pool_gradients.cc.
 
 typedef struct {
   int height, width, channels;
@@ -7,6 +7,7 @@ typedef struct {
   int out_height, out_width;
 } Pool;
 
+#ifndef GRADIENTS
 __kernel void pool(TENSOR(const X_S, in), TENSOR(X_S, out), const ulong count, const Pool p) {
   OPEN(in);
   OPEN(out);
@@ -47,3 +48,133 @@ __kernel void pool(TENSOR(const X_S, in), TENSOR(X_S, out), const ulong count, c
 #endif
   X_PUT(out, at, v);
 }
+#else
+// The windows along one side that hold a place, and the places of one window inside of the image.
+typedef struct {
+  int begin, end;
+} Range;
+
+inline Range WindowsOf(int at, int window, int stride, int pad, int size) {
+  const int last = at + pad, first = last - window + stride;
+  return (Range){max(first, 0) / stride, min(last / stride + 1, size)};
+}
+inline Range PlacesOf(int number, int window, int stride, int pad, int size) {
+  const int first = number * stride - pad;
+  return (Range){max(first, 0), min(first + window, size)};
+}
+
+// A window's gradient goes to its first largest element.
+inline int LargestOf(__global const X_S* in, Range ys, Range xs, const Pool p) {
+  int best = -1;
+  X_C most = 0;
+  for (int y = ys.begin; y < ys.end; ++y) {
+    for (int x = xs.begin; x < xs.end; ++x) {
+      const X_C e = X_GET(in, (ulong)(y * p.width + x) * p.channels);
+      if (best >= 0 && !(e > most)) continue;
+      most = e;
+      best = y * p.width + x;
+    }
+  }
+  return best;
+}
+
+// Each pixel gathers from the windows that hold it.
+__kernel void max_pool_gradient(TENSOR(const X_S, in), TENSOR(const X_S, gradient),
+                                TENSOR(X_S, out), const ulong count, const Pool p) {
+  OPEN(in);
+  OPEN(gradient);
+  OPEN(out);
+  const ulong at = get_global_id(0);
+  if (at >= count) return;
+  const int channel = at % p.channels;
+  const ulong pixel = at / p.channels, image = pixel / p.width / p.height;
+  const int x = pixel % p.width, y = pixel / p.width % p.height;
+  in += image * p.height * p.width * p.channels + channel;
+  gradient += image * p.out_height * p.out_width * p.channels + channel;
+  const Range oys = WindowsOf(y, p.window_y, p.stride_y, p.pad_y, p.out_height);
+  const Range oxs = WindowsOf(x, p.window_x, p.stride_x, p.pad_x, p.out_width);
+  X_C v = 0;
+  for (int oy = oys.begin; oy < oys.end; ++oy) {
+    const Range ys = PlacesOf(oy, p.window_y, p.stride_y, p.pad_y, p.height);
+    for (int ox = oxs.begin; ox < oxs.end; ++ox) {
+      const Range xs = PlacesOf(ox, p.window_x, p.stride_x, p.pad_x, p.width);
+      if (LargestOf(in, ys, xs, p) == y * p.width + x)
+        v += X_GET(gradient, (ulong)(oy * p.out_width + ox) * p.channels);
+    }
+  }
+  X_PUT(out, at, v);
+}
+
+// The same where no two windows share a pixel, for each of `count` windows; `out` is zero before.
+__kernel void max_pool_gradient_apart(TENSOR(const X_S, in), TENSOR(const X_S, gradient),
+                                      TENSOR(X_S, out), const ulong count, const Pool p) {
+  OPEN(in);
+  OPEN(gradient);
+  OPEN(out);
+  const ulong at = get_global_id(0);
+  if (at >= count) return;
+  const ulong window = at / p.channels;
+  const ulong begin = window / p.out_width / p.out_height * p.height * p.width * p.channels;
+  const Range ys =
+      PlacesOf(window / p.out_width % p.out_height, p.window_y, p.stride_y, p.pad_y, p.height);
+  const Range xs = PlacesOf(window % p.out_width, p.window_x, p.stride_x, p.pad_x, p.width);
+  in += begin + at % p.channels;
+  out += begin + at % p.channels;
+  const int best = LargestOf(in, ys, xs, p);
+  if (best >= 0) X_PUT(out, (ulong)best * p.channels, X_GET(gradient, at));
+}
+
+// A window's gradient in equal shares; padding has none.
+__kernel void average_pool_gradient(TENSOR(const X_S, gradient), TENSOR(X_S, out),
+                                    const ulong count, const Pool p) {
+  OPEN(gradient);
+  OPEN(out);
+  const ulong at = get_global_id(0);
+  if (at >= count) return;
+  const ulong pixel = at / p.channels;
+  const int x = pixel % p.width, y = pixel / p.width % p.height;
+  gradient += pixel / p.width / p.height * p.out_height * p.out_width * p.channels;
+  gradient += at % p.channels;
+  const Range oys = WindowsOf(y, p.window_y, p.stride_y, p.pad_y, p.out_height);
+  const Range oxs = WindowsOf(x, p.window_x, p.stride_x, p.pad_x, p.out_width);
+  X_C v = 0;
+  for (int oy = oys.begin; oy < oys.end; ++oy) {
+    const Range ys = PlacesOf(oy, p.window_y, p.stride_y, p.pad_y, p.height);
+    for (int ox = oxs.begin; ox < oxs.end; ++ox) {
+      const Range xs = PlacesOf(ox, p.window_x, p.stride_x, p.pad_x, p.width);
+      v += X_GET(gradient, (ulong)(oy * p.out_width + ox) * p.channels) /
+           ((ys.end - ys.begin) * (xs.end - xs.begin));
+    }
+  }
+  X_PUT(out, at, v);
+}
+
+// Each window takes the value of `second` at its first element that is equal to the pool's result.
+__kernel void max_pool_second_gradient(TENSOR(const X_S, in), TENSOR(const X_S, pooled),
+                                       TENSOR(const X_S, second), TENSOR(X_S, out),
+                                       const ulong count, const Pool p) {
+  OPEN(in);
+  OPEN(pooled);
+  OPEN(second);
+  OPEN(out);
+  const ulong at = get_global_id(0);
+  if (at >= count) return;
+  const ulong window = at / p.channels;
+  const ulong begin = window / p.out_width / p.out_height * p.height * p.width * p.channels;
+  const Range ys =
+      PlacesOf(window / p.out_width % p.out_height, p.window_y, p.stride_y, p.pad_y, p.height);
+  const Range xs = PlacesOf(window % p.out_width, p.window_x, p.stride_x, p.pad_x, p.width);
+  in += begin + at % p.channels;
+  second += begin + at % p.channels;
+  const X_C wanted = X_GET(pooled, at);
+  for (int y = ys.begin; y < ys.end; ++y) {
+    for (int x = xs.begin; x < xs.end; ++x) {
+      const ulong from = (ulong)(y * p.width + x) * p.channels;
+      if (X_GET(in, from) != wanted) continue;
+      X_PUT(out, at, X_GET(second, from));
+      return;
+    }
+  }
+  X_PUT(out, at, 0);
+}
+#endif

@@ -14,11 +14,18 @@ OPENCL_ENTRY_POINT void TF_InitKernel(void) {
   opencl::RegisterStridedSlice();
   opencl::RegisterHostIntegers();
   opencl::RegisterSelection();
+  opencl::RegisterTopK();
+  opencl::RegisterScatter();
+  opencl::RegisterScan();
   opencl::RegisterMatMul();
+  opencl::RegisterEinsum();
   opencl::RegisterConvolution();
+  opencl::RegisterDepthwiseGradients();
   opencl::RegisterPooling();
+  opencl::RegisterPoolGradients();
   opencl::RegisterNormalization();
   opencl::RegisterImages();
   opencl::RegisterReshape();
+  opencl::RegisterRandom();
   opencl::RegisterVariables();
 }

@@ -8,6 +8,7 @@
 #include "../base/registry.h"
 #include "../base/strided.h"
 #include "../base/window.h"
+#include "depthwise.h"
 #include "families.h"
 
 namespace opencl {
@@ -66,6 +67,15 @@ bool IsPlainProduct(const WindowSide& side) {
   return side.window == 1 && side.stride == 1 && side.before == 0 && side.out == side.in;
 }
 
+// The part of `whole` that begins at this element and has `count` elements.
+Tensor PartOf(const Tensor& whole, int64_t begin, int64_t count) {
+  Tensor part = whole;
+  part.data =
+      static_cast<char*>(whole.data) + begin * static_cast<int64_t>(TypeOf(whole.type).bytes);
+  part.count = count;
+  return part;
+}
+
 class Conv2D {
  public:
   Conv2D(const Construction& node, const ConvRow& row)
@@ -118,7 +128,6 @@ class Conv2D {
   void RunGroups(Call& call, const Gemm& whole, int64_t groups) const {
     if (!whole.epilogue.code.empty())
       NotImplemented(std::string(op_) + " of groups with what follows it on OPENCL");
-    const size_t bytes = TypeOf(whole.a.type).bytes;
     const int64_t columns = whole.p.n / groups, k = whole.p.k, m = whole.p.m;
     Tensor filter = call.Temp(whole.a.type, {groups, k, columns});
     CopyStrided(call, whole.b, 0, filter, 0,
@@ -126,15 +135,10 @@ class Conv2D {
     Tensor parts = call.Temp(whole.a.type, {groups, m, columns});
     for (int64_t g = 0; g < groups; ++g) {
       Gemm gemm = whole;
-      const auto shift = [bytes](Tensor* tensor, int64_t elements, int64_t count) {
-        tensor->data = static_cast<char*>(tensor->data) + elements * static_cast<int64_t>(bytes);
-        tensor->count = count;
-      };
-      shift(&gemm.a, g * whole.w.channels, whole.a.count - g * whole.w.channels);
-      gemm.b = filter;
-      shift(&gemm.b, g * k * columns, k * columns);
-      gemm.c = parts;
-      shift(&gemm.c, g * m * columns, m * columns);
+      const int64_t first = g * whole.w.channels;
+      gemm.a = PartOf(whole.a, first, whole.a.count - first);
+      gemm.b = PartOf(filter, g * k * columns, k * columns);
+      gemm.c = PartOf(parts, g * m * columns, m * columns);
       gemm.p.n = gemm.p.b_step = gemm.p.c_step = static_cast<cl_int>(columns);
       RunGemm(call, gemm);
     }
@@ -146,6 +150,24 @@ class Conv2D {
   const WindowAttrs window_;
   const Following following_;
 };
+
+// How many groups a convolution has: each takes `depth` of the image's channels.
+int64_t GroupsOf(const char* op, int64_t channels, int64_t depth, int64_t out_channels) {
+  const int64_t groups = depth == 0 ? 0 : channels / depth;
+  if (groups == 0 || channels % depth != 0 || out_channels % groups != 0) {
+    Refuse(std::string(op) + ": a filter of depth " + std::to_string(depth) + " and " +
+           std::to_string(out_channels) + " output channels does not fit " +
+           std::to_string(channels) + " input channels");
+  }
+  return groups;
+}
+
+void CheckGradient(const char* op, const Tensor& gradient, const Dims& expected) {
+  if (gradient.dims != expected) {
+    Refuse(std::string(op) + ": out_backprop has shape " + ShapeText(gradient.dims) +
+           ", expected " + ShapeText(expected));
+  }
+}
 
 // The gradient for the image: each pixel gathers from the positions whose window holds it.
 class Conv2DBackpropInput {
@@ -160,34 +182,42 @@ class Conv2DBackpropInput {
     Dims dims = sizes;
     if (dims.size() == 2) dims = {gradient.dims[0], sizes[0], sizes[1], filter.dims[2]};
     if (dims.size() != 4) Refuse(std::string(op_) + ": input_sizes must have 4 numbers");
-    if (dims[3] != filter.dims[2]) NotImplemented(std::string(op_) + " of groups on OPENCL");
+    const int64_t outs = filter.dims[3], depth = filter.dims[2];
+    const int64_t groups = GroupsOf(op_, dims[3], depth, outs);
     const WindowSide y = window_.Side(1, dims[1], filter.dims[0]);
     const WindowSide x = window_.Side(2, dims[2], filter.dims[1]);
-    if (gradient.dims != Dims{dims[0], y.out, x.out, filter.dims[3]}) {
-      Refuse(std::string(op_) + ": out_backprop has shape " + ShapeText(gradient.dims) +
-             ", expected [" + std::to_string(dims[0]) + "," + std::to_string(y.out) + "," +
-             std::to_string(x.out) + "," + std::to_string(filter.dims[3]) + "]");
-    }
+    CheckGradient(op_, gradient, {dims[0], y.out, x.out, outs});
+    const Tensor out = call.Out(0, dims);
+    if (out.count == 0) return;
+    if (gradient.count == 0 || filter.count == 0) return Clear(call, out);
+    // [ky, kx, depth, groups, columns] becomes [groups, ky, kx, columns, depth].
+    Tensor taps = filter;
+    taps.dims = {filter.dims[0] * filter.dims[1], depth, groups, outs / groups};
+    const Tensor turned = call.Temp(filter.type, {groups, taps.dims[0], taps.dims[3], depth});
+    Permute(call, taps, {2, 0, 3, 1}, turned);
     Gemm gemm;
-    gemm.c = call.Out(0, dims);
-    if (gemm.c.count == 0) return;
-    if (gradient.count == 0 || filter.count == 0) return Clear(call, gemm.c);
-    // [ky, kx, in, out] becomes [ky, kx, out, in].
-    gemm.b =
-        call.Temp(filter.type, {filter.dims[0], filter.dims[1], filter.dims[3], filter.dims[2]});
-    Permute(call, filter, {0, 1, 3, 2}, gemm.b);
-    gemm.a = gradient;
-    gemm.p.m = static_cast<cl_int>(gemm.c.count / dims[3]);
-    gemm.p.n = static_cast<cl_int>(dims[3]);
-    gemm.p.k = static_cast<cl_int>(filter.count / dims[3]);
+    gemm.p.m = static_cast<cl_int>(out.count / dims[3]);
+    gemm.p.n = static_cast<cl_int>(depth);
+    gemm.p.k = static_cast<cl_int>(taps.dims[0] * taps.dims[3]);
     gemm.p.b_step = gemm.p.c_step = gemm.p.n;
     gemm.p.batches_inner = 1;
     gemm.window = WindowKind::kGradient;
-    gemm.w = NumbersOf(y, x, filter.dims[3], filter.dims[3]);
+    gemm.w = NumbersOf(y, x, outs, outs / groups);
     // The gradient is what is read, the image what is written.
     std::swap(gemm.w.height, gemm.w.out_height);
     std::swap(gemm.w.width, gemm.w.out_width);
-    RunGemm(call, gemm);
+    const int64_t m = gemm.p.m, k = gemm.p.k;
+    const Tensor parts = groups == 1 ? out : call.Temp(out.type, {groups, m, depth});
+    for (int64_t g = 0; g < groups; ++g) {
+      const int64_t first = g * gemm.w.channels;
+      gemm.a = PartOf(gradient, first, gradient.count - first);
+      gemm.b = PartOf(turned, g * k * depth, k * depth);
+      gemm.c = PartOf(parts, g * m * depth, m * depth);
+      RunGemm(call, gemm);
+    }
+    if (groups == 1) return;
+    CopyStrided(call, parts, 0, out, 0,
+                {{groups, m, depth}, {RowMajorStrides(parts.dims), {depth, dims[3], 1}}});
   }
 
  private:
@@ -195,10 +225,61 @@ class Conv2DBackpropInput {
   const WindowAttrs window_;
 };
 
-struct DepthwiseNumbers {
-  cl_int height, width, channels, multiplier;
-  cl_int window_y, window_x, stride_y, stride_x, dilation_y, dilation_x, pad_y, pad_x;
-  cl_int out_height, out_width;
+// The gradient for the filter is a convolution, too: of the image with its channels as batch and
+// its batch as channels, by the gradient as a filter, whose steps are the dilations and whose
+// dilations are the steps. Its result is [channels, ky, kx, out channels].
+class Conv2DBackpropFilter {
+ public:
+  Conv2DBackpropFilter(const Construction& node, const ConvRow& row)
+      : op_(row.row.op), window_(node, row.row.op) {}
+
+  void Compute(Call& call) const {
+    const Tensor image = call.In(0), gradient = call.In(2);
+    const Dims dims = call.HostInts(1);
+    CheckImages(op_, image, dims);
+    CheckImages(op_, gradient, dims);
+    const int64_t batch = image.dims[0], channels = image.dims[3], outs = dims[3];
+    const WindowSide y = window_.Side(1, image.dims[1], dims[0]);
+    const WindowSide x = window_.Side(2, image.dims[2], dims[1]);
+    CheckGradient(op_, gradient, {batch, y.out, x.out, outs});
+    if (channels == 0) Refuse(std::string(op_) + ": an image without channels has no filter");
+    const Tensor out = call.Out(0, dims);
+    if (out.count == 0) return;
+    const int64_t groups = GroupsOf(op_, channels, dims[2], outs), columns = outs / groups;
+    if (image.count == 0 || gradient.count == 0) return Clear(call, out);
+    const Tensor turned = call.Temp(image.type, {channels, image.dims[1], image.dims[2], batch});
+    Permute(call, image, {3, 1, 2, 0}, turned);
+    const Tensor filter = call.Temp(image.type, {y.out, x.out, batch, outs});
+    Permute(call, gradient, {1, 2, 0, 3}, filter);
+    Gemm gemm;
+    gemm.p.m = static_cast<cl_int>(dims[2] * dims[0] * dims[1]);
+    gemm.p.n = static_cast<cl_int>(columns);
+    gemm.p.k = static_cast<cl_int>(y.out * x.out * batch);
+    gemm.p.b_step = static_cast<cl_int>(outs);
+    gemm.p.c_step = gemm.p.n;
+    gemm.p.batches_inner = 1;
+    gemm.window = WindowKind::kForward;
+    gemm.w = NumbersOf(y, x, batch, batch);
+    std::swap(gemm.w.stride_y, gemm.w.dilation_y);
+    std::swap(gemm.w.stride_x, gemm.w.dilation_x);
+    gemm.w.kernel_width = static_cast<cl_int>(x.out);
+    gemm.w.out_height = static_cast<cl_int>(dims[0]);
+    gemm.w.out_width = static_cast<cl_int>(dims[1]);
+    // [groups, depth, ky * kx, columns], which becomes [ky * kx, depth, groups, columns].
+    const Tensor parts = call.Temp(image.type, {groups, dims[2], dims[0] * dims[1], columns});
+    const int64_t slab = turned.count / groups, results = parts.count / groups;
+    for (int64_t g = 0; g < groups; ++g) {
+      gemm.a = PartOf(turned, g * slab, slab);
+      gemm.b = PartOf(filter, g * columns, filter.count - g * columns);
+      gemm.c = PartOf(parts, g * results, results);
+      RunGemm(call, gemm);
+    }
+    Permute(call, parts, {2, 1, 0, 3}, out);
+  }
+
+ private:
+  const char* const op_;
+  const WindowAttrs window_;
 };
 
 class Depthwise {
@@ -225,16 +306,11 @@ class Depthwise {
     if (out.count == 0) return;
     const Epilogue epilogue = following_.Make(call, 2, channels, out.count);
     Launch launch(call, {"depthwise.cl", Prologue(in, epilogue), "depthwise"});
-    const auto n = [](int64_t value) { return static_cast<cl_int>(value); };
-    const DepthwiseNumbers numbers = {
-        n(y.in),     n(x.in),     n(in.dims[3]), n(filter.dims[3]), n(y.window),
-        n(x.window), n(y.stride), n(x.stride),   n(y.dilation),     n(x.dilation),
-        n(y.before), n(x.before), n(y.out),      n(x.out)};
     launch.Memory(in)
         .Memory(filter)
         .Memory(out)
         .Value(static_cast<cl_ulong>(out.count))
-        .Value(numbers);
+        .Value(DepthwiseNumbersOf(in.dims, filter.dims, y, x));
     for (const Tensor& tensor : epilogue.tensors) launch.Memory(tensor);
     if (call.device().is_gpu()) return launch.Run(out.count);
     launch.Run({static_cast<size_t>(channels), static_cast<size_t>(out.count / channels), 1},
@@ -259,6 +335,7 @@ class Depthwise {
 
 constexpr ConvRow kConv[] = {{{"Conv2D", kFloats}}, {{"_FusedConv2D", kFloats & ~kBF16}, true}};
 constexpr ConvRow kInput[] = {{{"Conv2DBackpropInput", kFloats, "T", "input_sizes"}}};
+constexpr ConvRow kFilter[] = {{{"Conv2DBackpropFilter", kFloats, "T", "filter_sizes"}}};
 constexpr ConvRow kDepthwise[] = {{{"DepthwiseConv2dNative", kFloats}},
                                   {{"_FusedDepthwiseConv2dNative", kFloats}, true}};
 
@@ -267,6 +344,7 @@ constexpr ConvRow kDepthwise[] = {{{"DepthwiseConv2dNative", kFloats}},
 void RegisterConvolution() {
   RegisterTable<Conv2D, kConv>();
   RegisterTable<Conv2DBackpropInput, kInput>();
+  RegisterTable<Conv2DBackpropFilter, kFilter>();
   RegisterTable<Depthwise, kDepthwise>();
 }
 

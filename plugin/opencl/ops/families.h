@@ -9,12 +9,19 @@ void RegisterReductions();
 void RegisterSoftmax();
 void RegisterLayout();
 void RegisterSelection();
+void RegisterTopK();
+void RegisterScatter();
+void RegisterScan();
 void RegisterMatMul();
+void RegisterEinsum();
 void RegisterConvolution();
+void RegisterDepthwiseGradients();
 void RegisterPooling();
+void RegisterPoolGradients();
 void RegisterNormalization();
 void RegisterVariables();
 void RegisterImages();
 void RegisterReshape();
+void RegisterRandom();
 
 }  // namespace opencl

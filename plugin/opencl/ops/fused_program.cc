@@ -74,15 +74,6 @@ std::string Renamed(std::string_view text, const std::map<std::string, std::stri
   return out;
 }
 
-// What rounds a value of the computed type to the type itself, as a store and a load would.
-std::string Rounding(const ElementType& type, const std::string& name) {
-  if (type.bit == kF16) return Joined({" ", name, " = RoundToHalf(", name, ");"});
-  if (type.bit == kBF16) return Joined({" ", name, " = RoundToBfloat16(", name, ");"});
-  if (type.kind == Kind::kBool) return Joined({" ", name, " = ", name, " != 0;"});
-  if (type.bytes >= 4) return "";
-  return Joined({" ", name, " = (", type.stored, ")", name, ";"});
-}
-
 class Translator {
  public:
   Translator(std::string_view text, const std::vector<TF_DataType>& inputs)

@@ -15,7 +15,8 @@ namespace opencl {
 void CopyAnywhere(Call& call, bool on_host, const Tensor& from, int64_t from_at, const Tensor& to,
                   int64_t to_at, const Loop& loop);
 
-// Registers Range of int32 and int64, with inputs and output in host memory.
+// Registers ops that compute shapes and places, such as Range, of int32 and int64, with inputs and
+// outputs in host memory.
 void RegisterHostIntegers();
 // Registers StridedSlice of every type that the plug-in has. That of int32 has input and output in
 // host memory; begin, end and strides lie there for every type.

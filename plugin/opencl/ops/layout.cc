@@ -263,6 +263,54 @@ class Pad {
   const bool value_;
 };
 
+// Pads with what lies at the edges, in the opposite order: with the edge or without it.
+class MirrorPad {
+ public:
+  MirrorPad(const Construction& node, const PlainRow&)
+      : skip_(node.String("mode") == "REFLECT" ? 1 : 0) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const std::vector<int64_t> paddings = call.HostInts(1);
+    if (paddings.size() != 2 * in.dims.size()) {
+      Refuse("The first dimension of paddings must be the rank of inputs, " +
+             std::to_string(in.rank()) + ", but there are " + std::to_string(paddings.size()) +
+             " numbers");
+    }
+    Dims dims = in.dims;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const auto [least, most] = std::minmax(paddings[2 * d], paddings[2 * d + 1]);
+      if (least < 0 || most > in.dims[d] - skip_) {
+        Refuse("paddings must be between 0 and the dimension size, less 1 in mode REFLECT: " +
+               std::to_string(paddings[2 * d]) + ", " + std::to_string(paddings[2 * d + 1]) +
+               " around " + std::to_string(in.dims[d]) + " elements");
+      }
+      dims[d] += least + most;
+    }
+    const Tensor out = call.Out(0, dims);
+    if (out.count == 0) return;
+    const Dims strides = RowMajorStrides(dims);
+    int64_t at = 0;  // of the part of the result that is filled
+    for (size_t d = 0; d < dims.size(); ++d) at += paddings[2 * d] * strides[d];
+    CopyStrided(call, in, 0, out, at, BoxLoop(in.dims, in.dims, dims));
+    Loop filled{in.dims, {strides, strides}};
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const int64_t before = paddings[2 * d], after = paddings[2 * d + 1], step = strides[d];
+      Loop mirror = filled;
+      mirror.strides[0][d] = -step;
+      mirror.dims[d] = before;
+      CopyStrided(call, out, at + (before - 1 + skip_) * step, out, at - before * step, mirror);
+      mirror.dims[d] = after;
+      const int64_t end = at + in.dims[d] * step;
+      CopyStrided(call, out, end - (1 + skip_) * step, out, end, mirror);
+      filled.dims[d] = dims[d];
+      at -= before * step;
+    }
+  }
+
+ private:
+  const int64_t skip_;
+};
+
 class Tile {
  public:
   Tile(const Construction&, const PlainRow&) {}
@@ -550,6 +598,7 @@ constexpr Split::Row kSplit[] = {{{"Split", kMoved, "T", "split_dim"}, false},
 constexpr PlainRow kSlice[] = {{{"Slice", kData, "T", "begin size"}}};
 constexpr Pad::Row kPad[] = {{{"Pad", kMoved, "T", "paddings"}, false},
                              {{"PadV2", kMoved, "T", "paddings"}, true}};
+constexpr PlainRow kMirrorPad[] = {{{"MirrorPad", kMoved, "T", "paddings"}}};
 constexpr PlainRow kTile[] = {{{"Tile", kMoved, "T", "multiples"}}};
 constexpr PlainRow kBroadcastTo[] = {{{"BroadcastTo", kMoved, "T", "shape"}}};
 constexpr PlacedRow kFill[] = {{{"Fill", kData, "T", "dims"}},
@@ -572,6 +621,7 @@ void RegisterLayout() {
   RegisterTable<Split, kSplit>();
   RegisterTable<Slice, kSlice>();
   RegisterTable<Pad, kPad>();
+  RegisterTable<MirrorPad, kMirrorPad>();
   RegisterTable<Tile, kTile>();
   RegisterTable<BroadcastTo, kBroadcastTo>();
   RegisterTable<Fill, kFill>();

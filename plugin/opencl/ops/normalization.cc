@@ -125,16 +125,85 @@ class BatchNorm {
   const float epsilon_, share_;
 };
 
+// FusedBatchNormGrad and its later forms: x_backprop, scale_backprop, offset_backprop and two
+// outputs without elements.
+class BatchNormGradient {
+ public:
+  BatchNormGradient(const Construction& node, const PlainRow& row)
+      : op_(row.row.op),
+        training_(node.Bool("is_training")),
+        channels_first_(node.String("data_format").substr(0, 2) == "NC"),
+        epsilon_(node.Float("epsilon")) {}
+
+  void Compute(Call& call) const {
+    const Tensor gradient = call.In(0), x = call.In(1), scale = call.In(2), mean = call.In(3),
+                 variance = call.In(4);
+    if (x.rank() != 4 && x.rank() != 5)
+      Refuse(std::string(op_) + ": x must be 4 or 5-dimensional: " + ShapeText(x.dims));
+    if (gradient.dims != x.dims) {
+      Refuse(std::string(op_) + ": x and y_backprop must have same shape, but x has shape " +
+             ShapeText(x.dims) + " and y_backprop has shape " + ShapeText(gradient.dims));
+    }
+    const int64_t channels = channels_first_ ? x.dims[1] : x.dims.back();
+    for (const Tensor& one : {scale, mean, variance}) {
+      if (one.rank() != 1 || one.dims[0] != channels) {
+        Refuse(std::string(op_) + ": scale, mean and variance must have " +
+               std::to_string(channels) + " elements, not " + ShapeText(one.dims));
+      }
+    }
+    const Tensor out = call.Out(0, x.dims);
+    const Tensor scale_out = call.Out(1, {channels}), offset_out = call.Out(2, {channels});
+    for (int i = 3; i < 5; ++i) call.Out(i, {0});
+    if (channels == 0) return;
+    if (x.count == 0) {
+      Clear(call, scale_out);
+      return Clear(call, offset_out);
+    }
+    const size_t group = call.device().is_gpu() ? 256 : 1;
+    const Tensor parts = call.Temp(TF_FLOAT, {3, channels});
+    {
+      KernelKey key("channel_gradients");
+      key.Number(x.type).Number(static_cast<int64_t>(group));
+      Launch launch(call, key, [&] {
+        return Source{"norm.cl", GroupText(call, x, group), "channel_gradients"};
+      });
+      launch.Memory(gradient).Memory(x).Memory(scale).Memory(mean).Memory(variance);
+      launch.Memory(scale_out).Memory(offset_out).Memory(parts);
+      launch.Int(x.count / channels).Int(channels);
+      launch.Int(channels_first_ ? x.count / (x.dims[0] * channels) : 1);
+      launch.Value(epsilon_).Int(training_);
+      launch.Run({static_cast<size_t>(channels) * group, 1, 1}, {group, 1, 1});
+    }
+    std::vector<Tensor> inputs = {gradient, x, mean};
+    for (int64_t k = 0; k < 3; ++k) {
+      inputs.push_back(mean);
+      inputs.back().data = static_cast<float*>(parts.data) + k * channels;
+    }
+    for (size_t k = 2; k < inputs.size(); ++k)
+      if (channels_first_) inputs[k].dims.resize(x.dims.size() - 1, 1);
+    RunBroadcastMap(call, {"r = x3 * (x0 - x4 - (x1 - x2) * x5);"}, inputs, out);
+  }
+
+ private:
+  const char* const op_;
+  const bool training_, channels_first_;
+  const float epsilon_;
+};
+
 constexpr PlainRow kLayer[] = {{{"_TenonLayerNorm", kF32}}};
 constexpr PlainRow kBatchNorms[] = {{{"FusedBatchNorm", kF32}},
                                     {{"FusedBatchNormV2", kF32 | kF16 | kBF16}},
                                     {{"FusedBatchNormV3", kF32 | kF16 | kBF16}}};
+constexpr PlainRow kBatchNormGradients[] = {{{"FusedBatchNormGrad", kF32}},
+                                            {{"FusedBatchNormGradV2", kF32 | kF16 | kBF16}},
+                                            {{"FusedBatchNormGradV3", kF32 | kF16 | kBF16}}};
 
 }  // namespace
 
 void RegisterNormalization() {
   RegisterTable<LayerNorm, kLayer>();
   RegisterTable<BatchNorm, kBatchNorms>();
+  RegisterTable<BatchNormGradient, kBatchNormGradients>();
 }
 
 }  // namespace opencl

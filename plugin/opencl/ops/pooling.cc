@@ -4,8 +4,8 @@
 
 #include "../base/launch.h"
 #include "../base/registry.h"
-#include "../base/window.h"
 #include "families.h"
+#include "pooling.h"
 
 namespace opencl {
 namespace {
@@ -14,20 +14,6 @@ struct PoolRow {
   OpRow row;
   bool max;
 };
-
-struct PoolNumbers {
-  cl_int height, width, channels;
-  cl_int window_y, window_x, stride_y, stride_x, pad_y, pad_x;
-  cl_int out_height, out_width;
-};
-
-// What TensorFlow's pool begins with: a window of NaN alone has this maximum.
-const char* Lowest(const ElementType& type) {
-  return type.bit == kF64    ? "(-DBL_MAX)"
-         : type.bit == kF16  ? "(-65504.0f)"
-         : type.bit == kBF16 ? "as_float(0xff7f0000)"
-                             : "(-FLT_MAX)";
-}
 
 class Pool {
  public:
@@ -57,18 +43,18 @@ class Pool {
     if (out.count != 0) Run(call, in, out, y, x, 1, "X_GET(in, y0)");
   }
 
+  // A maximum begins with `least`, or as TensorFlow's with the lowest finite number, which is the
+  // maximum of a window of NaN alone.
   void Run(Call& call, const Tensor& in, const Tensor& out, const WindowSide& y,
            const WindowSide& x, int64_t channels, const char* least = nullptr) const {
     const ElementType& type = TypeOf(in.type);
     const std::string prologue =
-        DefineType("X", type) + (max_ ? std::string("#define MAX\n#define LOWEST ") +
-                                            (least == nullptr ? Lowest(type) : least) + "\n"
+        DefineType("X", type) + (max_ ? "#define MAX\n#define LOWEST " +
+                                            (least == nullptr ? LowestFinite(type) : least) + "\n"
                                       : "");
     Launch launch(call, {"pool.cl", prologue, "pool"});
-    const auto n = [](int64_t value) { return static_cast<cl_int>(value); };
     launch.Memory(in).Memory(out).Value(static_cast<cl_ulong>(out.count));
-    launch.Value(PoolNumbers{n(y.in), n(x.in), n(channels), n(y.window), n(x.window), n(y.stride),
-                             n(x.stride), n(y.before), n(x.before), n(y.out), n(x.out)});
+    launch.Value(PoolNumbersOf(y, x, channels));
     if (call.device().is_gpu()) return launch.Run(out.count);
     launch.Run({static_cast<size_t>(channels), static_cast<size_t>(out.count / channels), 1},
                {static_cast<size_t>(std::clamp<int64_t>(channels, 1, 64)), 1, 1});

@@ -10,6 +10,7 @@
 #include "../base/launch.h"
 #include "../base/registry.h"
 #include "families.h"
+#include "reduction.h"
 
 namespace opencl {
 namespace {
@@ -245,6 +246,10 @@ class BiasAddGrad {
 };
 
 }  // namespace
+
+void SumMiddle(Call& call, const Tensor& in, int64_t length, int64_t inner, const Tensor& out) {
+  Reducer(call, kReductions[0], in, out).Run({{out.count / inner, length, inner}}, length);
+}
 
 void RegisterReductions() {
   RegisterTable<Reduction, kReductions>();

@@ -2,19 +2,36 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
 
 #include "../base/launch.h"
 #include "../base/map.h"
 #include "../base/registry.h"
 #include "../base/strided.h"
 #include "families.h"
+#include "locked_variables.h"
 
 namespace opencl {
 namespace {
 
 struct GatherRow {
   OpRow row;
-  bool axis = false;  // an input tells the axis
+  bool axis = false;      // an input tells the axis
+  bool variable = false;  // params are the value of a variable
+};
+
+// Input 0, or the variable behind it, which stays locked as long as the object lives.
+class Params {
+ public:
+  Params(Call& call, bool variable) {
+    if (variable) locked_.emplace(call, 1, false);
+    tensor_ = variable ? locked_->tensors()[0] : call.In(0);
+  }
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  std::optional<LockedVariables> locked_;
+  Tensor tensor_;
 };
 
 std::string Moved(const Tensor& elements, const Tensor& indices) {
@@ -32,15 +49,18 @@ class Gather {
   Gather(const Construction& node, const GatherRow& row)
       : place_("node '" + node.name() + "' (" + row.row.op + ")"),
         axis_(row.axis),
-        batch_dims_(row.axis ? node.Int("batch_dims") : 0) {}
+        variable_(row.variable),
+        batch_dims_(row.axis || row.variable ? node.Int("batch_dims") : 0) {}
 
   void Compute(Call& call) const {
-    const Tensor params = call.In(0), indices = call.In(1);
+    const Params source(call, variable_);
+    const Tensor &params = source.tensor(), indices = call.In(1);
     if (params.rank() < 1) Refuse("params must be at least 1 dimensional");
-    const std::vector<int64_t> axes = axis_ ? call.HostInts(2) : std::vector<int64_t>{0};
+    const int64_t batches = batch_dims_ < 0 ? batch_dims_ + indices.rank() : batch_dims_;
+    const std::vector<int64_t> axes =
+        axis_ ? call.HostInts(2) : std::vector<int64_t>{variable_ ? batches : 0};
     if (axes.size() != 1) Refuse("axis must be scalar");
     const auto axis = static_cast<size_t>(NormalAxis(axes[0], params.rank(), "GatherV2"));
-    const int64_t batches = batch_dims_ < 0 ? batch_dims_ + indices.rank() : batch_dims_;
     if (batches < 0 || batches > indices.rank() || batches > static_cast<int64_t>(axis)) {
       Refuse("batch_dims (" + std::to_string(batch_dims_) +
              ") must be at most the rank of indices and axis (" + std::to_string(axis) + ")");
@@ -72,14 +92,14 @@ class Gather {
 
  private:
   const std::string place_;
-  const bool axis_;
+  const bool axis_, variable_;
   const int64_t batch_dims_;
 };
 
 class GatherNd {
  public:
   GatherNd(const Construction& node, const GatherRow& row)
-      : place_("node '" + node.name() + "' (" + row.row.op + ")") {
+      : place_("node '" + node.name() + "' (" + row.row.op + ")"), variable_(row.variable) {
     if (node.Has("bad_indices_policy")) {
       const std::string policy = node.String("bad_indices_policy");
       if (policy != "" && policy != "DEFAULT" && policy != "ERROR")
@@ -87,7 +107,8 @@ class GatherNd {
     }
   }
   void Compute(Call& call) const {
-    const Tensor params = call.In(0), indices = call.In(1);
+    const Params source(call, variable_);
+    const Tensor &params = source.tensor(), indices = call.In(1);
     if (params.rank() < 1) Refuse("params must be at least a vector");
     if (indices.rank() < 1) Refuse("indices must be at least a vector");
     const int64_t rows = CheckedCount(Dims(indices.dims.begin(), indices.dims.end() - 1));
@@ -127,6 +148,7 @@ class GatherNd {
 
  private:
   const std::string place_;
+  const bool variable_;
 };
 
 class OneHot {
@@ -196,6 +218,8 @@ constexpr TypeSet kMoved = kAll;
 constexpr GatherRow kGather[] = {{{"Gather", kMoved, "Tparams"}, false},
                                  {{"GatherV2", kMoved, "Tparams", "axis"}, true}};
 constexpr GatherRow kGatherNd[] = {{{"GatherNd", kMoved, "Tparams"}}};
+constexpr GatherRow kResourceGather[] = {{{"ResourceGather", kMoved, "dtype"}, false, true}};
+constexpr GatherRow kResourceGatherNd[] = {{{"ResourceGatherNd", kMoved, "dtype"}, false, true}};
 constexpr GatherRow kOneHot[] = {{{"OneHot", kAll, "T", "depth"}}};
 constexpr ArgRow kArg[] = {{{"ArgMax", kNumbers | kBool, "T", "dimension"}, "((a) > (b))"},
                            {{"ArgMin", kNumbers | kBool, "T", "dimension"}, "((a) < (b))"}};
@@ -205,6 +229,10 @@ constexpr ArgRow kArg[] = {{{"ArgMax", kNumbers | kBool, "T", "dimension"}, "((a
 void RegisterSelection() {
   RegisterTable<Gather, kGather>();
   RegisterTable<GatherNd, kGatherNd>();
+  if (HasVariables()) {
+    RegisterTable<Gather, kResourceGather>();
+    RegisterTable<GatherNd, kResourceGatherNd>();
+  }
   RegisterTable<OneHot, kOneHot>();
   RegisterTable<ArgBest, kArg>();
 }

@@ -3,39 +3,20 @@
 #include <algorithm>
 
 #include "../base/registry.h"
+#include "../base/strided.h"
 #include "families.h"
 #include "host_integers.h"
 
 namespace opencl {
 namespace {
 
-class StridedSlice {
+// What the attributes say of a slice.
+class SliceAttrs {
  public:
-  StridedSlice(const Construction& node, const PlacedRow& row) : row_(row) {
+  explicit SliceAttrs(const Construction& node) {
     const char* const names[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
                                  "shrink_axis_mask"};
     for (size_t i = 0; i < 5; ++i) masks_[i] = node.Int(names[i]);
-  }
-
-  void Compute(Call& call) const {
-    const Tensor in = call.In(0);
-    const std::vector<int64_t> begin = call.HostInts(1), end = call.HostInts(2),
-                               step = call.HostInts(3);
-    if (begin.size() != end.size() || begin.size() != step.size()) {
-      Refuse("Expected begin, end, and strides to be 1D equal size tensors, but got " +
-             std::to_string(begin.size()) + ", " + std::to_string(end.size()) + " and " +
-             std::to_string(step.size()) + " numbers instead.");
-    }
-    Range range = RangeOf(in.dims, begin, end, step);
-    const Tensor out = call.Out(0, range.shape);
-    range.loop.strides.push_back(RowMajorStrides(range.loop.dims));
-    CopyAnywhere(call, row_.on_host, in, range.at, out, 0, range.loop);
-  }
-
- private:
-  enum Mask { kBegin, kEnd, kEllipsis, kNewAxis, kShrink };
-  bool Has(Mask mask, size_t position) const {
-    return position < 63 && (masks_[mask] >> position & 1) != 0;
   }
 
   struct Range {
@@ -43,6 +24,25 @@ class StridedSlice {
     Loop loop;   // over the source
     int64_t at = 0;
   };
+  // The slice of a source of shape `dims`; begin, end and strides are inputs `first` and the next.
+  Range RangeOf(Call& call, const Dims& dims, int first) const {
+    const std::vector<int64_t> begin = call.HostInts(first), end = call.HostInts(first + 1),
+                               step = call.HostInts(first + 2);
+    if (begin.size() != end.size() || begin.size() != step.size()) {
+      Refuse("Expected begin, end, and strides to be 1D equal size tensors, but got " +
+             std::to_string(begin.size()) + ", " + std::to_string(end.size()) + " and " +
+             std::to_string(step.size()) + " numbers instead.");
+    }
+    Range range = RangeOf(dims, begin, end, step);
+    range.loop.strides.push_back(RowMajorStrides(range.loop.dims));
+    return range;
+  }
+
+ private:
+  enum Mask { kBegin, kEnd, kEllipsis, kNewAxis, kShrink };
+  bool Has(Mask mask, size_t position) const {
+    return position < 63 && (masks_[mask] >> position & 1) != 0;
+  }
 
   // One position of the specification, on dimension `size` of the source with `stride`.
   void AddRange(size_t i, int64_t size, int64_t stride, int64_t begin, int64_t end, int64_t step,
@@ -114,16 +114,58 @@ class StridedSlice {
     return range;
   }
 
-  const PlacedRow& row_;
   int64_t masks_[5] = {};
+};
+
+class StridedSlice {
+ public:
+  StridedSlice(const Construction& node, const PlacedRow& row)
+      : attrs_(node), on_host_(row.on_host) {}
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0);
+    const SliceAttrs::Range range = attrs_.RangeOf(call, in.dims, 1);
+    const Tensor out = call.Out(0, range.shape);
+    CopyAnywhere(call, on_host_, in, range.at, out, 0, range.loop);
+  }
+
+ private:
+  const SliceAttrs attrs_;
+  const bool on_host_;
+};
+
+// Puts the slice back where it came from; all else is 0.
+class StridedSliceGrad {
+ public:
+  StridedSliceGrad(const Construction& node, const PlainRow&) : attrs_(node) {}
+  void Compute(Call& call) const {
+    const Dims dims = call.HostInts(0);
+    const Tensor slice = call.In(4);
+    SliceAttrs::Range range = attrs_.RangeOf(call, dims, 1);
+    if (slice.dims != range.shape) {
+      Refuse("shape of dy was " + ShapeText(slice.dims) + " instead of " + ShapeText(range.shape));
+    }
+    const Tensor out = call.Out(0, dims);
+    Clear(call, out);
+    std::swap(range.loop.strides[0], range.loop.strides[1]);
+    CopyStrided(call, slice, 0, out, range.at, range.loop);
+  }
+
+ private:
+  const SliceAttrs attrs_;
 };
 
 constexpr PlacedRow kSlices[] = {
     {{"StridedSlice", kAll & ~kI32, "T", "begin end strides"}, false},
     {{"StridedSlice", kI32, "T", "input begin end strides output"}, true}};
 
+constexpr PlainRow kSliceGradients[] = {
+    {{"StridedSliceGrad", kAll, "T", "shape begin end strides"}}};
+
 }  // namespace
 
-void RegisterStridedSlice() { RegisterTable<StridedSlice, kSlices>(); }
+void RegisterStridedSlice() {
+  RegisterTable<StridedSlice, kSlices>();
+  RegisterTable<StridedSliceGrad, kSliceGradients>();
+}
 
 }  // namespace opencl

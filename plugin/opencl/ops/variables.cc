@@ -3,15 +3,8 @@
 
 #include "../base/map.h"
 #include "../base/registry.h"
-#include "../base/strided.h"
 #include "families.h"
-#include "tensorflow/c/kernels_experimental.h"
-
-// TensorFlow has these up to version 2.18. In a later one the plug-in loads without them, and
-// variables stay on the host.
-#pragma weak TF_GetInputTensorFromVariable
-#pragma weak TF_MaybeLockVariableInputMutexesInOrder
-#pragma weak TF_ReleaseVariableInputLockHolder
+#include "locked_variables.h"
 
 namespace opencl {
 namespace {
@@ -19,15 +12,32 @@ namespace {
 // New values of one variable; later steps see them.
 struct Step {
   int variable;
-  const char* value;  // NESTEROV and UPDATE_SLOTS are 1 or 0, as the op's attributes say
+  const char* value;  // NESTEROV, UPDATE_SLOTS and MULTIPLY are 1 or 0, as the op's attributes say
 };
 
 struct UpdateRow {
   OpRow row;
   int variables;
-  int gradient;  // the input that has the variables' shape; all between are scalars
-  Step steps[3];
+  int gradient;  // the input that has the variables' shape; all other inputs are scalars
+  Step steps[4];
+  const char* demand = nullptr;  // what must be true of the scalars
 };
+
+// What l, if it is above 0, leaves of r: soft thresholding.
+#define SHRINK "r = l > 0 ? (C)((r > 0) - (r < 0)) * fmax(fabs(r) - l, (C)0) : r; "
+// -1, 0 or 1.
+#define SIGN(x) "(C)((" x " > 0) - (" x " < 0))"
+#define TO_POWER(x) "(power == (C)0.5 ? sqrt(" x ") : pow(" x ", power))"
+#define FTRL(lr_power)                                                                        \
+  "0; const C outer = MULTIPLY ? x4 : (C)1, inner = MULTIPLY ? (C)1 : x4, power = -" lr_power \
+  ", l1 = x5 * outer; "
+#define FTRL_LINEAR(lr_power, shrinkage)                      \
+  FTRL(lr_power)                                              \
+  "const C sum = x1 + x3 * x3; r = x2 + (x3 + 2 * " shrinkage \
+  " * x0) * outer - (" TO_POWER("sum") " - " TO_POWER("x1") ") / inner * x0"
+#define FTRL_VARIABLE(lr_power) \
+  FTRL(lr_power)                \
+  "r = (fmin(fmax(x2, -l1), l1) - x2) / (" TO_POWER("x1") " / inner + 2 * x6 * outer)"
 
 constexpr UpdateRow kUpdates[] = {
     {{"AssignAddVariableOp", kFloats | kI64, "dtype"}, 1, 1, {{0, "x0 + x1"}}},
@@ -63,59 +73,103 @@ constexpr UpdateRow kUpdates[] = {
       {0,
        "x0 - x5 * sqrt(1 - x4) / (1 - x3) * (NESTEROV ? x9 * (1 - x6) + x6 * x1 : x1) / (sqrt(x2) "
        "+ x8)"}}},
+    {{"ResourceApplyAdamWithAmsgrad", kFloats},
+     4,
+     10,
+     {{1, "x1 + (x10 - x1) * (1 - x7)"},
+      {2, "x2 + (x10 * x10 - x2) * (1 - x8)"},
+      {3, "x3 < x2 ? x2 : x3"},
+      {0, "x0 - x1 * (x6 * sqrt(1 - x5) / (1 - x4)) / (sqrt(x3) + x9)"}}},
+    {{"ResourceApplyAdaMax", kFloats},
+     3,
+     8,
+     {{1, "x1 + (x8 - x1) * (1 - x5)"},
+      {2, "x6 * x2 < fabs(x8) ? fabs(x8) : x6 * x2"},
+      {0, "x0 - x4 / (1 - x3) * (x1 / (x2 + x7))"}}},
+    {{"ResourceApplyAdadelta", kFloats},
+     3,
+     6,
+     {{1, "x1 * x4 + x6 * x6 * (1 - x4)"},
+      {0, "x0 - sqrt(x2 + x5) / sqrt(x1 + x5) * x6 * x3"},
+      {2, "sqrt(x2 + x5) / sqrt(x1 + x5) * x6; r = x2 * x4 + r * r * (1 - x4)"}}},
+    {{"ResourceApplyAddSign", kFloats},
+     2,
+     6,
+     {{1, "x1 * x5 + x6 * (1 - x5)"},
+      {0, "x0 - x2 * (x3 + x4 * " SIGN("x6") " * " SIGN("x1") ") * x6"}}},
+    {{"ResourceApplyPowerSign", kFloats},
+     2,
+     6,
+     {{1, "x1 * x5 + x6 * (1 - x5)"},
+      {0, "x0 - x2 * exp(x3 * x4 * " SIGN("x6") " * " SIGN("x1") ") * x6"}}},
+    {{"ResourceApplyCenteredRMSProp", kFloats},
+     4,
+     8,
+     {{2, "x2 + (x8 * x8 - x2) * (1 - x5)"},
+      {1, "x1 + (x8 - x1) * (1 - x5)"},
+      {3, "x3 * x6 + x8 * x4 / sqrt(x2 - x1 * x1 + x7)"},
+      {0, "x0 - x3"}}},
+    {{"ResourceApplyAdagradDA", kFloats},
+     3,
+     3,
+     {{1, "x1 + x3"},
+      {2, "x2 + x3 * x3"},
+      {0, "x1; const C l = x5 * (C)x7; " SHRINK "r = -x4 * r / (x6 * (C)x7 * x4 + sqrt(x2))"}}},
+    {{"ResourceApplyProximalGradientDescent", kFloats},
+     1,
+     4,
+     {{0, "x0 - x1 * x4; const C l = x2 * x1; " SHRINK "r = r / (1 + x3 * x1)"}}},
+    {{"ResourceApplyProximalAdagrad", kFloats},
+     2,
+     5,
+     {{1, "x1 + x5 * x5"},
+      {0, "0; const C rate = x2 / sqrt(x1), l = x3 * rate; r = x0 - x5 * rate; " SHRINK
+          "r = r / (1 + x4 * rate)"}},
+     "x2 > 0 && x3 >= 0 && x4 >= 0"},
+    {{"ResourceApplyFtrl", kFloats},
+     3,
+     3,
+     {{2, FTRL_LINEAR("x7", "(C)0")}, {1, "x1 + x3 * x3"}, {0, FTRL_VARIABLE("x7")}},
+     "(MULTIPLY ? x4 >= 0 : x4 > 0) && x5 >= 0 && x6 >= 0 && x7 <= 0"},
+    {{"ResourceApplyFtrlV2", kFloats},
+     3,
+     3,
+     {{2, FTRL_LINEAR("x8", "x7")}, {1, "x1 + x3 * x3"}, {0, FTRL_VARIABLE("x8")}},
+     "(MULTIPLY ? x4 >= 0 : x4 > 0) && x5 >= 0 && x6 >= 0 && x7 >= 0 && x8 <= 0"},
 };
-
-// The host asks for copies of values that somebody else still has. It has no status for them: what
-// fails here is seen by the work behind it.
-void CopyValue(TF_OpKernelContext* context, TF_Tensor* source, TF_Tensor* target) {
-  const StatusPtr status(TF_NewStatus());
-  Guard(status.get(), [&] {
-    Call call(context);
-    const Tensor from = Call::Facts(source), to = Call::Facts(target);
-    CopyAll(call, from, to);
-  });
-  if (TF_GetCode(status.get()) != TF_OK) TF_OpKernelContext_Failure(context, status.get());
-}
-
-struct ReleaseLocks {
-  void operator()(TF_VariableInputLockHolder* holder) const {
-    TF_ReleaseVariableInputLockHolder(holder);
-  }
-};
+#undef SHRINK
+#undef SIGN
+#undef TO_POWER
+#undef FTRL
+#undef FTRL_LINEAR
+#undef FTRL_VARIABLE
 
 class Update {
  public:
   Update(const Construction& node, const UpdateRow& row) : row_(row) {
     prologue_ = Flag(node, "use_nesterov", "NESTEROV", false) +
-                Flag(node, "update_slots", "UPDATE_SLOTS", true);
+                Flag(node, "update_slots", "UPDATE_SLOTS", true) +
+                Flag(node, "multiply_linear_by_lr", "MULTIPLY", false);
+    if (row.demand != nullptr) {
+      report_ = std::string("a number that steers the update cannot be what it is in node '") +
+                node.name() + "' (" + row.row.op + ")";
+    }
     locks_ = node.Has("use_locking") && node.Bool("use_locking");
   }
 
   void Compute(Call& call) const {
-    std::vector<int> numbers;
-    for (int i = 0; i < row_.variables; ++i) numbers.push_back(i);
-    const StatusPtr status(TF_NewStatus());
-    TF_VariableInputLockHolder* holder = nullptr;
-    TF_MaybeLockVariableInputMutexesInOrder(call.context(), locks_, false, numbers.data(),
-                                            numbers.size(), CopyValue, &holder, status.get());
-    const std::unique_ptr<TF_VariableInputLockHolder, ReleaseLocks> locked(holder);
-    ThrowIfFailed(status);
-    std::vector<Tensor> x;
-    std::vector<TensorPtr> handles;
-    for (const int i : numbers) {
-      TF_Tensor* handle = nullptr;
-      TF_GetInputTensorFromVariable(call.context(), i, locks_, false, false, CopyValue, &handle,
-                                    status.get());
-      handles.emplace_back(handle);
-      ThrowIfFailed(status);
-      x.push_back(Call::Facts(handle));
-    }
+    const LockedVariables locked(call, row_.variables, locks_);
+    std::vector<Tensor> x = locked.tensors();
     for (int i = row_.variables; i < call.inputs(); ++i) x.push_back(call.In(i));
     CheckShapes(x);
     for (const Step& step : row_.steps) {
       if (step.value == nullptr) break;
-      RunBroadcastMap(call, {prologue_ + "r = " + step.value + ";"}, x,
-                      x[static_cast<size_t>(step.variable)]);
+      MapBody body{prologue_ + "r = " + step.value + ";"};
+      if (row_.demand != nullptr && &step == row_.steps) {
+        body.body += std::string(" if (!(") + row_.demand + ")) Report(errors, number, 0);";
+        body.report = report_;
+      }
+      RunBroadcastMap(call, body, x, x[static_cast<size_t>(step.variable)]);
     }
   }
 
@@ -142,14 +196,14 @@ class Update {
   }
 
   const UpdateRow& row_;
-  std::string prologue_;
+  std::string prologue_, report_;
   bool locks_ = false;
 };
 
 }  // namespace
 
 void RegisterVariables() {
-  if (TF_GetInputTensorFromVariable != nullptr) RegisterTable<Update, kUpdates>();
+  if (HasVariables()) RegisterTable<Update, kUpdates>();
 }
 
 }  // namespace opencl

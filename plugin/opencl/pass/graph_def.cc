@@ -12,7 +12,7 @@ namespace {
 constexpr int kGraphNode = 1;
 constexpr int kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttr = 5;
 constexpr int kKey = 1, kValue = 2;
-constexpr int kList = 1, kString = 2, kFloat = 4, kBool = 5, kType = 6;
+constexpr int kAttrList = 1, kAttrString = 2, kAttrFloat = 4, kAttrBool = 5, kAttrType = 6;
 
 [[noreturn]] void Malformed() {
   throw Error(TF_INVALID_ARGUMENT, "OpenCL: the graph is not a GraphDef");
@@ -130,19 +130,19 @@ const NodeView::Attr* NodeView::Find(std::string_view attr) const {
 }
 
 std::optional<TF_DataType> NodeView::Type(std::string_view attr) const {
-  const std::optional<Field> part = Part(Find(attr), kType);
+  const std::optional<Field> part = Part(Find(attr), kAttrType);
   if (!part) return std::nullopt;
   return static_cast<TF_DataType>(part->varint);
 }
 
 std::optional<std::string_view> NodeView::String(std::string_view attr) const {
-  const std::optional<Field> part = Part(Find(attr), kString);
+  const std::optional<Field> part = Part(Find(attr), kAttrString);
   if (!part) return std::nullopt;
   return part->content;
 }
 
 std::optional<float> NodeView::Float(std::string_view attr) const {
-  const std::optional<Field> part = Part(Find(attr), kFloat);
+  const std::optional<Field> part = Part(Find(attr), kAttrFloat);
   if (!part || part->content.size() != sizeof(float)) return std::nullopt;
   float value = 0;
   std::memcpy(&value, part->content.data(), sizeof(value));
@@ -150,7 +150,7 @@ std::optional<float> NodeView::Float(std::string_view attr) const {
 }
 
 std::optional<bool> NodeView::Bool(std::string_view attr) const {
-  const std::optional<Field> part = Part(Find(attr), kBool);
+  const std::optional<Field> part = Part(Find(attr), kAttrBool);
   if (!part) return std::nullopt;
   return part->varint != 0;
 }
@@ -181,7 +181,7 @@ void AppendInput(std::string* node, std::string_view input) {
 
 void AppendTypeAttr(std::string* node, std::string_view name, TF_DataType type) {
   std::string value;
-  AppendVarintField(&value, kType, type);
+  AppendVarintField(&value, kAttrType, type);
   AppendAttr(node, name, value);
 }
 
@@ -189,14 +189,14 @@ void AppendTypesAttr(std::string* node, std::string_view name,
                      const std::vector<TF_DataType>& types) {
   std::string numbers, list, value;
   for (const TF_DataType type : types) AppendVarint(&numbers, type);
-  AppendBytesField(&list, kType, numbers);
-  AppendBytesField(&value, kList, list);
+  AppendBytesField(&list, kAttrType, numbers);
+  AppendBytesField(&value, kAttrList, list);
   AppendAttr(node, name, value);
 }
 
 void AppendStringAttr(std::string* node, std::string_view name, std::string_view text) {
   std::string value;
-  AppendBytesField(&value, kString, text);
+  AppendBytesField(&value, kAttrString, text);
   AppendAttr(node, name, value);
 }
 
