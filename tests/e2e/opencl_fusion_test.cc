@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -51,7 +52,8 @@ constexpr char kOff[] = "--disable-pass=plugin:OPENCL";
 // Runs the graph with the pass and without it. The results must have the same bits. Returns what
 // the pass did.
 std::string RunBothWays(const std::string& graph, const std::vector<std::string>& feeds,
-                        const std::vector<std::string>& outputs) {
+                        const std::vector<std::string>& outputs,
+                        const std::map<std::string, std::string>& environment = {}) {
   const std::string file = TempFile("fusion.pbtxt", graph);
   std::string changes;
   std::vector<std::string> bytes[2];
@@ -61,7 +63,7 @@ std::string RunBothWays(const std::string& graph, const std::vector<std::string>
     for (const std::string& feed : feeds) args.insert(args.end(), {"--input", feed});
     for (const std::string& output : outputs)
       args.insert(args.end(), {"--output", output + "=@" + TempPath(output + ".npy")});
-    const Finished run = OnDevice(args);
+    const Finished run = OnDevice(args, environment);
     EXPECT_EQ(run.exit, 0) << run.err;
     if (fused) changes = run.err;
     for (const std::string& output : outputs)
@@ -99,6 +101,47 @@ TEST_F(OpenClFusion, AChainWithBroadcastsAndConstantsIsOneKernel) {
               HasSubstr("program=\"Mul(x0, 0.5:float); AddV2(v0, x1); LeakyRelu[0.25](v1)\""));
   EXPECT_THAT(AddedLine(changes, "y"), Not(HasSubstr("_OpenCLFused")));
 }
+
+// What goes on with whole rows stands at the end of a group, on processors and on GPUs.
+class OpenClFusionEnds : public OpenClFusion, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(OpenClFusionEnds, SoftmaxNormAndReductionsAreOneKernelWithWhatStandsBefore) {
+  const std::string axis =
+      "tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: -1 }";
+  const std::string both =
+      "tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 0 int_val: 1 }";
+  const auto reduce = [](const std::string& op, const std::string& first, const std::string& axes,
+                         const char* keep) {
+    return Node(op, op, {"square_" + op, axes}, "DT_FLOAT",
+                Type("Tidx", "DT_INT32") + Attr("keep_dims", keep)) +
+           Node("square_" + op, "Square", {"first_" + op}, "DT_FLOAT") +
+           Node("first_" + op, first, {"x", "row"}, "DT_FLOAT");
+  };
+  const std::string graph =
+      Placeholder("x", "DT_FLOAT", "?,?") + Placeholder("row", "DT_FLOAT", "?") +
+      Placeholder("column", "DT_FLOAT", "?,1") +
+      Node("axis", "Const", {}, "", Type("dtype", "DT_INT32") + Attr("value", axis)) +
+      Node("both", "Const", {}, "", Type("dtype", "DT_INT32") + Attr("value", both)) +
+      Node("scaled", "Mul", {"x", "column"}, "DT_FLOAT") +
+      Node("masked", "AddV2", {"scaled", "row"}, "DT_FLOAT") +
+      Node("soft", "Softmax", {"masked"}, "DT_FLOAT") +
+      Node("residual", "AddV2", {"x", "column"}, "DT_FLOAT") +
+      Node("norm", "_TenonLayerNorm", {"residual", "row", "row"}, "DT_FLOAT",
+           Attr("epsilon", "f: 0.001")) +
+      reduce("Mean", "AddV2", "axis", "b: true") + reduce("Max", "Sub", "axis", "b: false") +
+      reduce("Sum", "Mul", "both", "b: false");
+  const std::string changes = RunBothWays(
+      graph,
+      {"x=5x83xf32=random(seed=1)", "row=83xf32=random(seed=2)", "column=5x1xf32=random(seed=3)"},
+      {"soft", "norm", "Mean", "Max", "Sum"}, {{"TENON_OPENCL_KERNELS", GetParam()}});
+  EXPECT_THAT(AddedLine(changes, "soft"), HasSubstr("end=\"Softmax\""));
+  EXPECT_THAT(AddedLine(changes, "norm"), HasSubstr("end=\"LayerNorm\""));
+  EXPECT_THAT(AddedLine(changes, "Mean"), HasSubstr("_OpenCLFusedRowsKept"));
+  EXPECT_THAT(AddedLine(changes, "Max"), HasSubstr("_OpenCLFusedRows"));
+  EXPECT_THAT(AddedLine(changes, "Sum"), HasSubstr("_OpenCLFusedAll"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OpenClFusionEnds, ::testing::Values("cpu", "gpu"));
 
 // A value of 16 or 8 bits is rounded, or wraps, where the chain of ops would store it.
 class OpenClFusionTypes

@@ -80,15 +80,18 @@ void Loop::Collapse() {
   *this = std::move(merged);
 }
 
+Dims BroadcastStrides(const Dims& out, const Dims& dims) {
+  const Dims own = RowMajorStrides(dims);
+  Dims strides(out.size(), 0);
+  const size_t lead = out.size() - dims.size();
+  for (size_t d = 0; d < dims.size(); ++d) strides[lead + d] = dims[d] == 1 ? 0 : own[d];
+  return strides;
+}
+
 Loop BroadcastLoop(const Dims& out, const std::vector<Dims>& operands) {
   Loop loop;
   loop.dims = out;
-  for (const Dims& dims : operands) {
-    Dims own = RowMajorStrides(dims), strides(out.size(), 0);
-    const size_t lead = out.size() - dims.size();
-    for (size_t d = 0; d < dims.size(); ++d) strides[lead + d] = dims[d] == 1 ? 0 : own[d];
-    loop.strides.push_back(std::move(strides));
-  }
+  for (const Dims& dims : operands) loop.strides.push_back(BroadcastStrides(out, dims));
   loop.Collapse();
   return loop;
 }

@@ -22,6 +22,9 @@ Dims RowMajorStrides(const Dims& dims);
 // NumPy's rule. Throws INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [4]".
 Dims Broadcast(const Dims& a, const Dims& b);
 
+// The strides in which a tensor of this shape is read where it broadcasts to `out`, as it must.
+Dims BroadcastStrides(const Dims& out, const Dims& dims);
+
 // A loop over `dims`, in which operand k steps by strides[k][d] elements along dimension d.
 struct Loop {
   Dims dims;

@@ -15,20 +15,8 @@ std::string N(size_t number) { return std::to_string(number); }
 // elements.
 constexpr int64_t kManyElements = 1 << 20;
 
-// How an input is read.
-enum class Way { kRow, kScalar, kLoop };
-
-// What of a call decides the kernel's text.
-struct Variant {
-  std::vector<Way> ways;
-  bool loops = false;  // some input needs the loop
-  bool rows = false;
-  bool wide = false;  // positions need 64 bits
-  int steps = 1;
-};
-
-Variant Choose(Device& device, const Loop& loop, int64_t count) {
-  Variant variant;
+MapVariant Choose(Device& device, const Loop& loop, int64_t count) {
+  MapVariant variant;
   int64_t farthest = count;
   const Dims in_order = RowMajorStrides(loop.dims);
   for (const Dims& strides : loop.strides) {
@@ -48,7 +36,7 @@ Variant Choose(Device& device, const Loop& loop, int64_t count) {
 }
 
 // at<k> for inputs that need the loop: the row's number is split from the last dimension on.
-std::string LoopPositions(const Variant& variant, const Loop& loop) {
+std::string LoopPositions(const MapVariant& variant, const Loop& loop) {
   const size_t rank = loop.dims.size();
   const std::string type = variant.wide ? "long" : "int";
   std::string text = "LENGTH rest = row; ";
@@ -75,9 +63,12 @@ std::string LoopPositions(const Variant& variant, const Loop& loop) {
   return text;
 }
 
-std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
-                     const Variant& variant, const Loop& loop) {
-  std::string types, arguments, numbers, opens, positions, values, members;
+// Types of the inputs; how they are opened and read; the loop, if there is one. `map`: what stands
+// before the names of definitions.
+std::string InputText(const std::string& map, const MapBody& body,
+                      const std::vector<Tensor>& inputs, const MapVariant& variant,
+                      const Loop& loop) {
+  std::string types, arguments, opens, positions, values, members;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const std::string x = "X" + N(k), in = "in" + N(k), at = "at" + N(k);
     types += DefineType(x.c_str(), TypeOf(inputs[k].type));
@@ -89,36 +80,47 @@ std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, con
     members +=
         (variant.wide ? " long strides" : " int strides") + N(k) + "[" + N(loop.dims.size()) + "];";
   }
-  for (size_t k = 0; k < body.numbers.size(); ++k) numbers += ", const long n" + N(k);
-  std::string text = types + DefineType("O", TypeOf(out.type));
+  std::string text = types;
   if (!inputs.empty()) text += "#define C X0_C\n#define U X0_U\n";
   if (variant.loops) {
     positions += LoopPositions(variant, loop);
     text += "typedef struct { " + std::string(variant.wide ? "ulong" : "uint") + " dims[" +
-            N(loop.dims.size()) + "];" + members +
-            " } Loop;\n#define LOOP Loop\n#define COLUMNS loop.dims[" + N(loop.dims.size() - 1) +
-            "]\n";
-    if (variant.rows) text += "#define ROWS\n";
+            N(loop.dims.size()) + "];" + members + " } Loop;\n";
   }
+  return text + "#define LENGTH " + (variant.wide ? "ulong" : "uint") + "\n#define " + map +
+         "ARGUMENTS " + arguments + "\n#define " + map + "OPENS " + opens + "\n#define " + map +
+         "POSITIONS " + positions + "\n#define " + map + "VALUES " + values + "\n#define " + map +
+         "BODY " + body.body + "\n";
+}
+
+std::string Prologue(const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
+                     const MapVariant& variant, const Loop& loop) {
+  std::string numbers, text = DefineType("O", TypeOf(out.type));
+  for (size_t k = 0; k < body.numbers.size(); ++k) numbers += ", const long n" + N(k);
+  text += InputText("", body, inputs, variant, loop) + "#define NUMBERS " + numbers + "\n";
+  if (variant.loops)
+    text += "#define LOOP Loop\n#define COLUMNS loop.dims[" + N(loop.dims.size() - 1) + "]\n";
+  if (variant.rows) text += "#define ROWS\n";
   if (!body.report.empty()) text += "#define REPORTS\n";
-  text += "#define STEPS " + N(static_cast<size_t>(variant.steps)) + "\n";
-  text += "#define LENGTH " + std::string(variant.wide ? "ulong" : "uint") + "\n";
-  text += "#define ARGUMENTS " + arguments + "\n#define NUMBERS " + numbers + "\n#define OPENS " +
-          opens + "\n#define POSITIONS " + positions + "\n#define VALUES " + values +
-          "\n#define BODY " + body.body + "\n";
-  return text;
+  return text + "#define STEPS " + N(static_cast<size_t>(variant.steps)) + "\n";
+}
+
+// All that InputText reads.
+void AddInputs(const MapBody& body, const std::vector<Tensor>& inputs, const MapVariant& variant,
+               const Loop& loop, KernelKey* key) {
+  key->Number(static_cast<int64_t>(inputs.size()));
+  for (size_t k = 0; k < inputs.size(); ++k)
+    key->Number(inputs[k].type).Number(static_cast<int64_t>(variant.ways[k]));
+  key->Number(static_cast<int64_t>(loop.dims.size())).Number(variant.wide).Text(body.body);
 }
 
 // All that Prologue reads.
 KernelKey KeyOf(const MapBody& body, const std::vector<Tensor>& inputs, const Tensor& out,
-                const Variant& variant, const Loop& loop) {
+                const MapVariant& variant, const Loop& loop) {
   KernelKey key("map");
-  key.Number(out.type).Number(static_cast<int64_t>(inputs.size()));
-  for (size_t k = 0; k < inputs.size(); ++k)
-    key.Number(inputs[k].type).Number(static_cast<int64_t>(variant.ways[k]));
-  key.Number(static_cast<int64_t>(loop.dims.size())).Number(variant.rows).Number(variant.wide);
-  key.Number(variant.steps).Number(static_cast<int64_t>(body.numbers.size()));
-  key.Number(body.report.empty()).Text(body.body);
+  AddInputs(body, inputs, variant, loop, &key);
+  key.Number(out.type).Number(variant.rows).Number(variant.steps);
+  key.Number(static_cast<int64_t>(body.numbers.size())).Number(body.report.empty());
   return key;
 }
 
@@ -128,7 +130,7 @@ void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, 
             Loop loop) {
   if (out.count == 0) return;
   loop.Collapse();
-  const Variant variant = Choose(call.device(), loop, out.count);
+  const MapVariant variant = Choose(call.device(), loop, out.count);
   Launch launch(call, KeyOf(body, inputs, out, variant, loop), [&] {
     return Source{"map.cl", Prologue(body, inputs, out, variant, loop), "map"};
   });
@@ -140,6 +142,55 @@ void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, 
   if (!body.report.empty()) launch.Errors(call.device().errors().NumberOf(body.report));
   if (variant.rows) return launch.RunRows(loop.dims.back(), out.count / loop.dims.back());
   launch.Run((out.count + variant.steps - 1) / variant.steps);
+}
+
+// Leading dimensions and those of a row by themselves: none is merged with one of the other kind.
+MapRows::MapRows(Device& device, const MapBody& body, std::vector<Tensor> inputs,
+                 const Tensor& elements, size_t row_dims)
+    : body_(body), inputs_(std::move(inputs)), elements_(elements) {
+  const size_t rank = elements_.dims.size(), leading = rank - row_dims;
+  Loop rows, columns;
+  for (size_t d = 0; d < rank; ++d)
+    (d < leading ? rows : columns).dims.push_back(elements_.dims[d]);
+  length_ = Count(columns.dims);
+  for (const Tensor& input : inputs_) {
+    const Dims strides = BroadcastStrides(elements_.dims, input.dims);
+    const auto row = strides.begin() + static_cast<std::ptrdiff_t>(leading);
+    rows.strides.emplace_back(strides.begin(), row);
+    columns.strides.emplace_back(row, strides.end());
+  }
+  rows.Collapse();
+  columns.Collapse();
+  fits_ = columns.dims.size() <= 1;
+  if (!fits_) return;
+  loop_ = std::move(rows);
+  loop_.dims.push_back(length_);
+  for (size_t k = 0; k < inputs_.size(); ++k)
+    loop_.strides[k].push_back(columns.dims.empty() ? 0 : columns.strides[k][0]);
+  variant_ = Choose(device, loop_, elements_.count);
+}
+
+void MapRows::AddTo(KernelKey* key) const {
+  opencl::AddInputs(body_, inputs_, variant_, loop_, key);
+  key->Number(elements_.type);
+}
+
+std::string MapRows::Prologue() const {
+  return DefineType("M", TypeOf(elements_.type)) +
+         InputText("MAP_", body_, inputs_, variant_, loop_) +
+         "#define MAPPED\n#define MAP_INPUTS MAP_ARGUMENTS\n#define MAP_OPEN MAP_OPENS\n"
+         "#define MAP_LOOP " +
+         (variant_.loops ? ", const Loop loop" : "") +
+         "\n#define MAP_ELEMENT(at, to) { const LENGTH column = at; const LENGTH i = (LENGTH)row * "
+         "length + column; MAP_POSITIONS MAP_VALUES M_C r; MAP_BODY to = r; }\n";
+}
+
+void MapRows::AddInputs(Launch* launch) const {
+  for (const Tensor& input : inputs_) launch->Memory(input);
+}
+
+void MapRows::AddLoop(Launch* launch) const {
+  if (variant_.loops) launch->Positions(loop_, variant_.wide);
 }
 
 void RunBroadcastMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs,

@@ -63,3 +63,25 @@ inline X_C GroupSum(X_C value, __local X_C *part) {
   return value;
 }
 #endif
+
+// Rows of a tensor `in`, or with MAPPED (base/map.h) of a map, which go to `out` first: there each
+// work-item finds what it has put there itself. Of a group of GROUP work-items each takes every
+// GROUP-th element, or one takes all.
+#ifdef MAPPED
+#define ROW_INPUTS MAP_INPUTS
+#define ROW_LOOP MAP_LOOP
+#define OPEN_ROWS(out, length)                                                                   \
+  MAP_OPEN                                                                                       \
+  for (uint k = get_local_id(0); k < length; k += GROUP) {                                       \
+    M_C element;                                                                                 \
+    MAP_ELEMENT(k, element)                                                                      \
+    X_PUT(out, k, element);                                                                      \
+  }                                                                                              \
+  __global const X_S *in = out;
+#else
+#define ROW_INPUTS TENSOR(const X_S, in),
+#define ROW_LOOP
+#define OPEN_ROWS(out, length) \
+  OPEN(in);                    \
+  in += row * length;
+#endif

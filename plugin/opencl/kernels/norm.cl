@@ -1,18 +1,17 @@
-// Normalization of rows, or of channels over everything else. The prologue (ops/normalization.cc)
-// defines operand X, GROUP and LANES as softmax.cl has them; sums are in X_C.
+// Normalization of rows, or of channels over everything else. The prologue (ops/normalization.cc) defines
+// operand X, GROUP and LANES as softmax.cl has them; sums are in X_C.
 
-// (x - mean) / sqrt(variance + epsilon) * scale + offset over each row; a work-group computes a
-// row.
-__kernel void layer_norm(TENSOR(const X_S, in), TENSOR(const X_S, scale), TENSOR(const X_S, offset),
-                         TENSOR(X_S, out), const uint length, const float epsilon) {
+// (x - mean) / sqrt(variance + epsilon) * scale + offset over each row; a work-group computes a row.
+__kernel void layer_norm(ROW_INPUTS TENSOR(const X_S, scale), TENSOR(const X_S, offset),
+                         TENSOR(X_S, out), const uint length, const float epsilon ROW_LOOP) {
   __local X_C part[GROUP];
-  OPEN(in);
+  const int item = get_local_id(0);
+  const ulong row = get_group_id(0);
   OPEN(scale);
   OPEN(offset);
   OPEN(out);
-  const int item = get_local_id(0);
-  in += (ulong)get_group_id(0) * length;
-  out += (ulong)get_group_id(0) * length;
+  out += row * length;
+  OPEN_ROWS(out, length)
   X_C lane[LANES];
   for (int k = 0; k < LANES; ++k) lane[k] = 0;
   uint i = item * LANES;
@@ -35,9 +34,8 @@ __kernel void layer_norm(TENSOR(const X_S, in), TENSOR(const X_S, scale), TENSOR
     X_PUT(out, i, (X_GET(in, i) - mean) * factor * X_GET(scale, i) + X_GET(offset, i));
 }
 
-// Mean and variance of each channel of [outer, channels, inner], which has outer * inner = rows
-// elements of each; a work-group computes a channel. The variance that is given out divides by rows
-// - 1, the one in `saved` by rows.
+// Mean and variance of each channel of [outer, channels, inner], which has outer * inner = rows elements of each; a
+// work-group computes a channel. The variance that is given out divides by rows - 1, the one in `saved` by rows.
 __kernel void channel_moments(TENSOR(const X_S, in), TENSOR(float, mean), TENSOR(float, variance),
                               TENSOR(float, saved), const uint rows, const uint channels,
                               const uint inner) {
@@ -64,9 +62,9 @@ __kernel void channel_moments(TENSOR(const X_S, in), TENSOR(float, mean), TENSOR
   variance[channel] = rows > 1 ? sum / (rows - 1) : sum;
 }
 
-// Of a batch norm: for each channel the gradients of scale and offset, and what its gradient for
-// the input is made of: factor * (gradient - shift - (in - mean) * slope). Without `training` mean
-// and variance are constants. rows, channels and inner are those of channel_moments.
+// Of a batch norm: for each channel the gradients of scale and offset, and what its gradient for the
+// input is made of: factor * (gradient - shift - (in - mean) * slope). Without `training` mean and
+// variance are constants. rows, channels and inner are those of channel_moments.
 __kernel void channel_gradients(TENSOR(const X_S, gradient), TENSOR(const X_S, in),
                                 TENSOR(const float, scale), TENSOR(const float, mean),
                                 TENSOR(const float, variance), TENSOR(float, scale_gradient),

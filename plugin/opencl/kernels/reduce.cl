@@ -7,6 +7,7 @@
 //   FINISH(a)      the result; `total` is the number of elements in it
 //   GROUP          work-items in a work-group of reduce_rows
 //   LANES          independent accumulators of one work-item, for the vector unit of a CPU
+// With MAPPED (base/map.h) the elements of reduce_rows come from a map.
 // A long reduction has chunks: this kernel leaves one accumulator for each, and runs again over them.
 
 inline A Lanes(const A *lane) {
@@ -15,22 +16,38 @@ inline A Lanes(const A *lane) {
   return sum;
 }
 
+#ifdef MAPPED
+#define ADD(sum, k)                    \
+  {                                    \
+    M_C element;                       \
+    MAP_ELEMENT(k, element)            \
+    sum = COMBINE(sum, TAKE(element)); \
+  }
+#else
+#define ADD(sum, k) sum = COMBINE(sum, TAKE(X_GET(in, k)));
+#define MAP_INPUTS TENSOR(const X_S, in),
+#define MAP_LOOP
+#define MAP_OPEN \
+  OPEN(in);      \
+  in += row * length;
+#endif
+
 // A work-group for each (row, chunk); inner is 1.
-__kernel void reduce_rows(TENSOR(const X_S, in), TENSOR(O_S, out), const ulong length,
-                          const ulong chunk, const uint chunks, const ulong total) {
-  OPEN(in);
-  OPEN(out);
+__kernel void reduce_rows(MAP_INPUTS TENSOR(O_S, out), const ulong length, const ulong chunk,
+                          const uint chunks, const ulong total MAP_LOOP) {
   const size_t group = get_group_id(0);
   const int item = get_local_id(0);
-  in += group / chunks * length;
+  const ulong row = group / chunks;
+  MAP_OPEN
+  OPEN(out);
   const ulong begin = group % chunks * chunk;
   const ulong end = min(begin + chunk, length);
   A lane[LANES];
   for (int k = 0; k < LANES; ++k) lane[k] = INIT;
   ulong i = begin + item * LANES;
   for (; i + LANES <= end; i += GROUP * LANES)
-    for (int k = 0; k < LANES; ++k) lane[k] = COMBINE(lane[k], TAKE(X_GET(in, i + k)));
-  for (; i < end; ++i) lane[0] = COMBINE(lane[0], TAKE(X_GET(in, i)));
+    for (int k = 0; k < LANES; ++k) ADD(lane[k], i + k)
+  for (; i < end; ++i) ADD(lane[0], i)
   A sum = Lanes(lane);
 #if GROUP > 1
   __local A part[GROUP];

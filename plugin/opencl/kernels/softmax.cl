@@ -45,13 +45,12 @@ inline X_C RowSum(__global const X_S *in, uint length, X_C most, __local X_C *pa
   return GroupSum(lane[0], part);
 }
 
-__kernel void softmax(TENSOR(const X_S, in), TENSOR(X_S, out), const uint length) {
+__kernel void softmax(ROW_INPUTS TENSOR(X_S, out), const uint length ROW_LOOP) {
   __local X_C part[GROUP];
-  OPEN(in);
-  OPEN(out);
   const ulong row = get_group_id(0);
-  in += row * length;
+  OPEN(out);
   out += row * length;
+  OPEN_ROWS(out, length)
   const X_C most = RowMax(in, length, part);
   const X_C sum = RowSum(in, length, most, part);
 #ifdef LOG

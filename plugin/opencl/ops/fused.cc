@@ -1,5 +1,7 @@
-// _OpenCLFused: a program of elementwise ops (fused_program.h) as one kernel. The pass of this
-// plug-in makes its nodes.
+// _OpenCLFused and its kin: a program of elementwise ops (fused_program.h) as one kernel, with what
+// the attribute `end` says behind it: a softmax, or a norm whose scale and offset are the last two
+// inputs; or a reduction of the last dimension (Rows, RowsKept) or of all (All). The pass of this
+// plug-in makes these nodes.
 
 #include <algorithm>
 
@@ -7,40 +9,101 @@
 #include "../base/registry.h"
 #include "families.h"
 #include "fused_program.h"
+#include "row_ends.h"
 #include "tensorflow/c/ops.h"
 
 namespace opencl {
 namespace {
 
+// What becomes of the last dimension of what the program computes.
+enum class Last { kStays, kGoes, kBecomesOne, kGoesWithAll };
+
+struct FusedRow {
+  OpRow row;
+  Last last;
+};
+
 class FusedElements {
  public:
-  FusedElements(const Construction& node, const PlainRow&)
-      : body_(BodyFor(TranslateProgram(node.String("program"), node.Types("Tin")), node)) {}
+  FusedElements(const Construction& node, const FusedRow& row)
+      : row_(row), end_(node.String("end")), epsilon_(node.Float("epsilon")) {
+    std::vector<TF_DataType> types = node.Types("Tin");
+    if (end_ == "LayerNorm") types.resize(types.size() - std::min<size_t>(types.size(), 2));
+    program_inputs_ = types.size();
+    const FusedProgram program = TranslateProgram(node.String("program"), types);
+    body_ = {program.body};
+    type_ = program.result;
+    if (type_ != node.Type("T"))
+      Refuse(std::string("attribute T of ") + row.row.op +
+             " is not the type of its program's result");
+    CheckEnd();
+  }
 
   void Compute(Call& call) const {
     std::vector<Tensor> inputs;
     std::vector<int> candidates;
-    Dims dims;
-    for (int k = 0; k < call.inputs(); ++k) {
+    Tensor elements;
+    elements.type = type_;
+    for (int k = 0; k < static_cast<int>(program_inputs_); ++k) {
       inputs.push_back(call.In(k));
-      dims = Broadcast(dims, inputs.back().dims);
+      elements.dims = Broadcast(elements.dims, inputs.back().dims);
       candidates.push_back(k);
     }
-    const Tensor out = call.OutLike(0, dims, candidates);
-    RunBroadcastMap(call, body_, inputs, out);
+    elements.count = Count(elements.dims);
+    if (end_.empty())
+      return RunBroadcastMap(call, body_, inputs, call.OutLike(0, elements.dims, candidates));
+    const size_t rank = elements.dims.size();
+    if (rank == 0) Refuse(std::string(row_.row.op) + ": " + end_ + " needs a dimension");
+    Dims dims = elements.dims;
+    if (row_.last == Last::kGoes) dims.pop_back();
+    if (row_.last == Last::kBecomesOne) dims.back() = 1;
+    if (row_.last == Last::kGoesWithAll) dims.clear();
+    const Tensor out = call.Out(0, dims);
+    if (out.count == 0) return;
+    const MapRows map(call.device(), body_, inputs, elements,
+                      row_.last == Last::kGoesWithAll ? rank : 1);
+    // What cannot be read row by row is computed first; so are short rows, which reductions take in
+    // another order, and what has no elements.
+    constexpr int64_t kShortRow = 32;
+    if (map.fits() && elements.count != 0 && map.length() >= kShortRow)
+      return End(call, {elements, &map}, out);
+    elements.data = call.Temp(type_, elements.dims).data;
+    RunBroadcastMap(call, body_, inputs, elements);
+    End(call, {elements}, out);
   }
 
  private:
-  static MapBody BodyFor(const FusedProgram& program, const Construction& node) {
-    if (program.result != node.Type("T"))
-      Refuse("attribute T of _OpenCLFused is not the type of its program's result");
-    return {program.body};
+  void CheckEnd() const {
+    const bool reduction = row_.last != Last::kStays;
+    const bool known = reduction ? IsReduction(end_, type_)
+                                 : end_.empty() || end_ == "Softmax" || end_ == "LogSoftmax" ||
+                                       end_ == "LayerNorm";
+    const bool fits =
+        reduction || end_.empty() ||
+        (end_ == "LayerNorm" ? type_ == TF_FLOAT : TypeOf(type_).kind == Kind::kFloat);
+    if (!known || !fits)
+      Refuse(std::string(row_.row.op) + ": '" + end_ + "' is no end of a program of this type");
   }
 
-  const MapBody body_;
+  void End(Call& call, const Rows& rows, const Tensor& out) const {
+    if (row_.last != Last::kStays) return RunReduction(call, end_, rows, out);
+    if (end_ != "LayerNorm") return RunSoftmax(call, rows, end_ == "LogSoftmax", out);
+    const int scale = static_cast<int>(program_inputs_);
+    RunLayerNorm(call, row_.row.op, rows, call.In(scale), call.In(scale + 1), epsilon_, out);
+  }
+
+  const FusedRow& row_;
+  const std::string end_;
+  const float epsilon_;
+  size_t program_inputs_ = 0;
+  MapBody body_;
+  TF_DataType type_ = TF_FLOAT;
 };
 
-constexpr PlainRow kFusedElements[] = {{{"_OpenCLFused", 0}}};
+constexpr FusedRow kFusedElements[] = {{{"_OpenCLFused", 0}, Last::kStays},
+                                       {{"_OpenCLFusedRows", 0}, Last::kGoes},
+                                       {{"_OpenCLFusedRowsKept", 0}, Last::kBecomesOne},
+                                       {{"_OpenCLFusedAll", 0}, Last::kGoesWithAll}};
 
 struct DeleteShape {
   void operator()(TF_ShapeHandle* shape) const { TF_DeleteShapeHandle(shape); }
@@ -77,7 +140,10 @@ void AppendDimension(TF_ShapeInferenceContext* context, const std::vector<InputS
     TF_ShapeInferenceContextConcatenateShapes(context, result, chosen.get(), result, status);
 }
 
-void BroadcastShape(TF_ShapeInferenceContext* context, TF_Status* status) {
+// Of the result of a program, whose last dimension then stays, goes or becomes 1. Scale and offset
+// of a norm change nothing of it.
+template <Last kLast>
+void FusedShape(TF_ShapeInferenceContext* context, TF_Status* status) {
   std::vector<InputShape> inputs;
   int64_t rank = 0;
   for (int64_t k = 0; k < TF_ShapeInferenceContextNumInputs(context); ++k) {
@@ -91,8 +157,15 @@ void BroadcastShape(TF_ShapeInferenceContext* context, TF_Status* status) {
     rank = std::max(rank, inputs.back().rank);
   }
   const ShapePtr result(TF_ShapeInferenceContextScalar(context));
-  for (int64_t at = rank; at > 0 && TF_GetCode(status) == TF_OK; --at)
+  constexpr int64_t kFirst = kLast == Last::kStays ? 0 : 1;
+  for (int64_t at = kLast == Last::kGoesWithAll ? 0 : rank;
+       at > kFirst && TF_GetCode(status) == TF_OK; --at)
     AppendDimension(context, inputs, at, result.get(), status);
+  if (kLast == Last::kBecomesOne && TF_GetCode(status) == TF_OK) {
+    const ShapePtr one(TF_ShapeInferenceContextVectorFromSize(context, 1));
+    TF_ShapeInferenceContextConcatenateShapes(context, result.get(), one.get(), result.get(),
+                                              status);
+  }
   if (TF_GetCode(status) == TF_OK)
     TF_ShapeInferenceContextSetOutput(context, 0, result.get(), status);
 }
@@ -100,17 +173,24 @@ void BroadcastShape(TF_ShapeInferenceContext* context, TF_Status* status) {
 }  // namespace
 
 void RegisterFused() {
-  const StatusPtr status(TF_NewStatus());
-  TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder("_OpenCLFused");
-  TF_OpDefinitionBuilderAddInput(op, "inputs: Tin");
-  TF_OpDefinitionBuilderAddOutput(op, "output: T");
-  TF_OpDefinitionBuilderAddAttr(op, "Tin: list(type) >= 1");
-  TF_OpDefinitionBuilderAddAttr(op, "T: type");
-  TF_OpDefinitionBuilderAddAttr(op, "program: string");
-  TF_OpDefinitionBuilderSetShapeInferenceFunction(op, BroadcastShape);
-  TF_RegisterOpDefinition(op, status.get());
-  if (TF_GetCode(status.get()) != TF_OK)
-    std::fprintf(stderr, "OpenCL: op _OpenCLFused: %s\n", TF_Message(status.get()));
+  constexpr void (*kShapes[])(TF_ShapeInferenceContext*, TF_Status*) = {
+      FusedShape<Last::kStays>, FusedShape<Last::kGoes>, FusedShape<Last::kBecomesOne>,
+      FusedShape<Last::kGoesWithAll>};
+  for (const FusedRow& row : kFusedElements) {
+    const StatusPtr status(TF_NewStatus());
+    TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(row.row.op);
+    TF_OpDefinitionBuilderAddInput(op, "inputs: Tin");
+    TF_OpDefinitionBuilderAddOutput(op, "output: T");
+    TF_OpDefinitionBuilderAddAttr(op, "Tin: list(type) >= 1");
+    TF_OpDefinitionBuilderAddAttr(op, "T: type");
+    TF_OpDefinitionBuilderAddAttr(op, "program: string");
+    TF_OpDefinitionBuilderAddAttr(op, "end: string = ''");
+    TF_OpDefinitionBuilderAddAttr(op, "epsilon: float = 0.0");
+    TF_OpDefinitionBuilderSetShapeInferenceFunction(op, kShapes[static_cast<size_t>(row.last)]);
+    TF_RegisterOpDefinition(op, status.get());
+    if (TF_GetCode(status.get()) != TF_OK)
+      std::fprintf(stderr, "OpenCL: op %s: %s\n", row.row.op, TF_Message(status.get()));
+  }
   RegisterTable<FusedElements, kFusedElements>();
 }
 

@@ -6,6 +6,7 @@
 #include "../base/strided.h"
 #include "../base/text.h"
 #include "families.h"
+#include "row_ends.h"
 
 namespace opencl {
 namespace {
@@ -21,21 +22,8 @@ class LayerNorm {
   void Compute(Call& call) const {
     const Tensor x = call.In(0), scale = call.In(1), offset = call.In(2);
     if (x.rank() < 1) Refuse("_TenonLayerNorm: x must have a dimension");
-    const int64_t length = x.dims.back();
-    if (scale.count != length || offset.count != length) {
-      Refuse("_TenonLayerNorm: scale " + ShapeText(scale.dims) + " and offset " +
-             ShapeText(offset.dims) + " must have " + std::to_string(length) + " elements");
-    }
-    const Tensor out = call.OutLike(0, x.dims, {0});
-    if (out.count == 0) return;
-    const size_t group = !call.device().is_gpu() ? 1 : length > 512 ? 256 : 64;
-    KernelKey key("layer_norm");
-    key.Number(x.type).Number(static_cast<int64_t>(group));
-    Launch launch(call, key, [&] {
-      return Source{"norm.cl", GroupText(call, x, group), "layer_norm"};
-    });
-    launch.Memory(x).Memory(scale).Memory(offset).Memory(out).Int(length).Value(epsilon_);
-    launch.Run({static_cast<size_t>(x.count / length) * group, 1, 1}, {group, 1, 1});
+    RunLayerNorm(call, "_TenonLayerNorm", {x}, scale, offset, epsilon_,
+                 call.OutLike(0, x.dims, {0}));
   }
 
  private:
@@ -199,6 +187,33 @@ constexpr PlainRow kBatchNormGradients[] = {{{"FusedBatchNormGrad", kF32}},
                                             {{"FusedBatchNormGradV3", kF32 | kF16 | kBF16}}};
 
 }  // namespace
+
+void RunLayerNorm(Call& call, const char* op, const Rows& rows, const Tensor& scale,
+                  const Tensor& offset, float epsilon, const Tensor& out) {
+  const int64_t length = out.dims.back();
+  if (scale.count != length || offset.count != length) {
+    Refuse(std::string(op) + ": scale " + ShapeText(scale.dims) + " and offset " +
+           ShapeText(offset.dims) + " must have " + std::to_string(length) + " elements");
+  }
+  if (out.count == 0) return;
+  const size_t group = !call.device().is_gpu() ? 1 : length > 512 ? 256 : 64;
+  KernelKey key("layer_norm");
+  key.Number(out.type).Number(static_cast<int64_t>(group)).Number(rows.map != nullptr);
+  if (rows.map != nullptr) rows.map->AddTo(&key);
+  Launch launch(call, key, [&] {
+    return Source{"norm.cl",
+                  GroupText(call, out, group) + (rows.map == nullptr ? "" : rows.map->Prologue()),
+                  "layer_norm"};
+  });
+  if (rows.map == nullptr) {
+    launch.Memory(rows.tensor);
+  } else {
+    rows.map->AddInputs(&launch);
+  }
+  launch.Memory(scale).Memory(offset).Memory(out).Int(length).Value(epsilon);
+  if (rows.map != nullptr) rows.map->AddLoop(&launch);
+  launch.Run({static_cast<size_t>(out.count / length) * group, 1, 1}, {group, 1, 1});
+}
 
 void RegisterNormalization() {
   RegisterTable<LayerNorm, kLayer>();

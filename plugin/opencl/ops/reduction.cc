@@ -11,6 +11,7 @@
 #include "../base/registry.h"
 #include "families.h"
 #include "reduction.h"
+#include "row_ends.h"
 
 namespace opencl {
 namespace {
@@ -79,8 +80,10 @@ std::vector<Stage> StagesOf(const Dims& dims, const std::vector<bool>& reduced) 
 
 class Reducer {
  public:
-  Reducer(Call& call, const ReduceRow& row, const Tensor& in, const Tensor& out)
-      : call_(call), row_(row), in_(in), out_(out), type_(TypeOf(in.type)) {}
+  // With a map there is one stage, of inner 1, and `in` has type and shape alone.
+  Reducer(Call& call, const ReduceRow& row, const Tensor& in, const Tensor& out,
+          const MapRows* map = nullptr)
+      : call_(call), row_(row), in_(in), out_(out), map_(map), type_(TypeOf(in.type)) {}
 
   void Run(std::vector<Stage> stages, int64_t total) {
     total_ = total;
@@ -145,26 +148,35 @@ class Reducer {
   void RunStage(const Stage& stage, int64_t chunks, const void* from, void* to, bool first,
                 bool last) {
     const bool gpu = call_.device().is_gpu();
-    const bool rows = stage.inner == 1 && stage.length >= 32;
+    const MapRows* const map = first ? map_ : nullptr;
+    const bool rows = map != nullptr || (stage.inner == 1 && stage.length >= 32);
     const int group = !gpu ? 1 : stage.length / chunks >= 1024 ? 256 : 64;
     const char* entry = rows ? "reduce_rows" : "reduce_columns";
     KernelKey key(entry);
     key.Text(row_.row.op).Number(in_.type).Number(out_.type).Number(first).Number(last);
-    key.Number(rows ? group : 1);
+    key.Number(rows ? group : 1).Number(map != nullptr);
+    if (map != nullptr) map->AddTo(&key);
     const int64_t count = stage.outer * chunks * stage.inner;
     const size_t in_bytes = first ? type_.bytes : AccumulatorBytes();
     const size_t out_bytes = last ? TypeOf(out_.type).bytes : AccumulatorBytes();
     Launch launch(call_, key, [&] {
-      return Source{"reduce.cl", Prologue(first, last, rows ? group : 1, rows && !gpu ? 16 : 1),
+      return Source{"reduce.cl",
+                    Prologue(first, last, rows ? group : 1, rows && !gpu ? 16 : 1) +
+                        (map == nullptr ? "" : map->Prologue()),
                     entry};
     });
-    launch.Memory(from, static_cast<size_t>(stage.outer * stage.length * stage.inner) * in_bytes,
-                  in_bytes);
+    if (map == nullptr) {
+      launch.Memory(from, static_cast<size_t>(stage.outer * stage.length * stage.inner) * in_bytes,
+                    in_bytes);
+    } else {
+      map->AddInputs(&launch);
+    }
     launch.Memory(to, static_cast<size_t>(count) * out_bytes, out_bytes);
     launch.Value(static_cast<cl_ulong>(stage.length))
         .Value(static_cast<cl_ulong>((stage.length + chunks - 1) / chunks))
         .Int(chunks)
         .Value(static_cast<cl_ulong>(total_));
+    if (map != nullptr) map->AddLoop(&launch);
     if (rows) {
       launch.Run({static_cast<size_t>(count * group), 1, 1}, {static_cast<size_t>(group), 1, 1});
     } else {
@@ -175,6 +187,7 @@ class Reducer {
   Call& call_;
   const ReduceRow& row_;
   const Tensor in_, out_;
+  const MapRows* const map_;
   const ElementType& type_;
   int64_t total_ = 0;
 };
@@ -245,10 +258,30 @@ class BiasAddGrad {
   const bool channels_first_;
 };
 
+const ReduceRow* FindReduction(std::string_view op) {
+  for (const ReduceRow& row : kReductions) {
+    if (row.row.op == op) return &row;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void SumMiddle(Call& call, const Tensor& in, int64_t length, int64_t inner, const Tensor& out) {
   Reducer(call, kReductions[0], in, out).Run({{out.count / inner, length, inner}}, length);
+}
+
+bool IsReduction(std::string_view op, TF_DataType type) {
+  const ReduceRow* row = FindReduction(op);
+  const ElementType* found = FindType(type);
+  return row != nullptr && found != nullptr && (row->row.types & found->bit) != 0;
+}
+
+void RunReduction(Call& call, std::string_view op, const Rows& rows, const Tensor& out) {
+  if (out.count == 0) return;
+  const int64_t length = rows.tensor.count / out.count;
+  Reducer(call, *FindReduction(op), rows.tensor, out, rows.map)
+      .Run({{out.count, length, 1}}, length);
 }
 
 void RegisterReductions() {

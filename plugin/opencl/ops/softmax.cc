@@ -4,6 +4,7 @@
 #include "../base/registry.h"
 #include "../base/strided.h"
 #include "families.h"
+#include "row_ends.h"
 
 namespace opencl {
 namespace {
@@ -22,16 +23,20 @@ struct Shape {
   size_t group() const { return !gpu ? size_t{1} : length > 512 ? size_t{256} : size_t{64}; }
 };
 
+std::string SoftmaxText(const Shape& shape) {
+  return DefineType("X", TypeOf(shape.type)) + DefineType("L", TypeOf(shape.labels)) +
+         "#define GROUP " + std::to_string(shape.group()) + "\n#define LANES " +
+         (shape.gpu ? "1" : "16") + "\n" + (shape.log ? "#define LOG\n" : "");
+}
+
 // Kernel `entry` of softmax.cl for rows of this shape.
-Launch LaunchOf(Call& call, const char* entry, const Shape& shape) {
+Launch LaunchOf(Call& call, const char* entry, const Shape& shape, const MapRows* map = nullptr) {
   KernelKey key(entry);
   key.Number(shape.type).Number(shape.labels).Number(static_cast<int64_t>(shape.group()));
-  key.Number(shape.log);
+  key.Number(shape.log).Number(map != nullptr);
+  if (map != nullptr) map->AddTo(&key);
   return Launch(call, key, [&] {
-    return Source{"softmax.cl",
-                  DefineType("X", TypeOf(shape.type)) + DefineType("L", TypeOf(shape.labels)) +
-                      "#define GROUP " + std::to_string(shape.group()) + "\n#define LANES " +
-                      (shape.gpu ? "1" : "16") + "\n" + (shape.log ? "#define LOG\n" : ""),
+    return Source{"softmax.cl", SoftmaxText(shape) + (map == nullptr ? "" : map->Prologue()),
                   entry};
   });
 }
@@ -46,12 +51,7 @@ class Softmax {
   void Compute(Call& call) const {
     const Tensor x = call.In(0);
     if (x.rank() < 1) Refuse("logits must have >= 1 dimension, got " + ShapeText(x.dims));
-    const Tensor out = call.OutLike(0, x.dims, {0});
-    if (x.count == 0) return;
-    const Shape shape{x.type, x.count / x.dims.back(), x.dims.back(), call.device().is_gpu(), log_};
-    Launch launch = LaunchOf(call, "softmax", shape);
-    launch.Memory(x).Memory(out).Int(shape.length);
-    RunRows(launch, shape);
+    RunSoftmax(call, {x}, log_, call.OutLike(0, x.dims, {0}));
   }
 
  private:
@@ -124,6 +124,21 @@ constexpr SoftmaxRow kLoss[] = {{{"SoftmaxCrossEntropyWithLogits", kFloats}}};
 constexpr SoftmaxRow kSparseLoss[] = {{{"SparseSoftmaxCrossEntropyWithLogits", kFloats}}};
 
 }  // namespace
+
+void RunSoftmax(Call& call, const Rows& rows, bool log, const Tensor& out) {
+  if (out.count == 0) return;
+  const Shape shape{out.type, out.count / out.dims.back(), out.dims.back(), call.device().is_gpu(),
+                    log};
+  Launch launch = LaunchOf(call, "softmax", shape, rows.map);
+  if (rows.map == nullptr) {
+    launch.Memory(rows.tensor);
+  } else {
+    rows.map->AddInputs(&launch);
+  }
+  launch.Memory(out).Int(shape.length);
+  if (rows.map != nullptr) rows.map->AddLoop(&launch);
+  RunRows(launch, shape);
+}
 
 void RegisterSoftmax() {
   RegisterTable<Softmax, kSoftmax>();

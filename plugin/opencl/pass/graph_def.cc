@@ -194,6 +194,12 @@ void AppendTypesAttr(std::string* node, std::string_view name,
   AppendAttr(node, name, value);
 }
 
+void AppendFloatAttr(std::string* node, std::string_view name, float value) {
+  std::string bytes(1, static_cast<char>(kAttrFloat << 3 | 5));
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  AppendAttr(node, name, bytes);
+}
+
 void AppendStringAttr(std::string* node, std::string_view name, std::string_view text) {
   std::string value;
   AppendBytesField(&value, kAttrString, text);

@@ -67,6 +67,7 @@ void AppendInput(std::string* node, std::string_view input);
 void AppendTypeAttr(std::string* node, std::string_view name, TF_DataType type);
 void AppendTypesAttr(std::string* node, std::string_view name,
                      const std::vector<TF_DataType>& types);
+void AppendFloatAttr(std::string* node, std::string_view name, float value);
 void AppendStringAttr(std::string* node, std::string_view name, std::string_view text);
 void AppendNames(std::string* node, std::string_view name, std::string_view op,
                  std::string_view device);

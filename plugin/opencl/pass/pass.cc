@@ -1,5 +1,5 @@
-// TF_InitGraph: the pass of this plug-in. It makes one node _OpenCLFused (ops/fused_program.h) of
-// each group of elementwise nodes.
+// TF_InitGraph: the pass of this plug-in. It makes one node _OpenCLFused, or one of its kin
+// (ops/fused.cc), of each group of elementwise nodes with what may stand at its end.
 
 #include <algorithm>
 #include <cstdlib>
@@ -57,11 +57,13 @@ std::unordered_set<std::string> TypesWithKernel() {
 // The NodeDef of a group.
 std::string FusedNode(const NodeView& root, const ElementGroup& group) {
   std::string node;
-  AppendNames(&node, root.name, "_OpenCLFused", root.device);
+  AppendNames(&node, root.name, group.end.op, root.device);
   for (const std::string_view input : group.inputs) AppendInput(&node, input);
   AppendTypesAttr(&node, "Tin", group.input_types);
   AppendTypeAttr(&node, "T", group.result);
   AppendStringAttr(&node, "program", group.program);
+  if (!group.end.end.empty()) AppendStringAttr(&node, "end", group.end.end);
+  if (group.end.epsilon != 0) AppendFloatAttr(&node, "epsilon", group.end.epsilon);
   for (const NodeView::Attr& attr : root.attrs) {  // annotations
     if (attr.name.substr(0, 1) == "_") node.append(attr.whole);
   }
