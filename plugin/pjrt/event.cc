@@ -2,10 +2,15 @@
 
 #include "plugin/pjrt/event.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 
@@ -19,18 +24,61 @@ struct Signal {
   std::condition_variable done_changed;
   bool done = false;
   absl::Status status;
+  std::atomic<int> owners = 0;
+};
+
+// Signals that nobody waits for any more: so a wait takes no memory once there were as many at the
+// same time. Never destroyed, since callbacks may come at any time.
+class SignalPool {
+ public:
+  static SignalPool& Global() {
+    static SignalPool* const pool = new SignalPool;
+    return *pool;
+  }
+  // For two owners.
+  Signal* Take(const std::shared_ptr<const Api>& api) {
+    std::unique_ptr<Signal> signal;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        signal = std::move(free_.back());
+        free_.pop_back();
+      }
+    }
+    if (signal == nullptr) signal = std::make_unique<Signal>();
+    signal->api = api;
+    signal->owners = 2;
+    return signal.release();
+  }
+  void GiveUp(Signal* signal) {
+    if (signal->owners.fetch_sub(1) > 1) return;
+    std::unique_ptr<Signal> last(signal);
+    last->api = nullptr;
+    last->done = false;
+    last->status = absl::OkStatus();
+    const std::lock_guard lock(mutex_);
+    if (free_.size() < kMostSignals) free_.push_back(std::move(last));
+  }
+
+ private:
+  static constexpr size_t kMostSignals = 64;
+  SignalPool() { free_.reserve(kMostSignals); }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Signal>> free_;
 };
 
 // Owns the error. May run within PJRT_Event_OnReady, on the thread that waits.
 void Notify(abi::Error* error, void* user_arg) {
-  const std::unique_ptr<std::shared_ptr<Signal>> held(
-      static_cast<std::shared_ptr<Signal>*>(user_arg));
-  Signal& signal = **held;
+  Signal& signal = *static_cast<Signal*>(user_arg);
   absl::Status status = signal.api->TakeError(error, fn::Event_OnReady.name);
-  const std::lock_guard lock(signal.mutex);
-  signal.status = std::move(status);
-  signal.done = true;
-  signal.done_changed.notify_all();
+  {
+    const std::lock_guard lock(signal.mutex);
+    signal.status = std::move(status);
+    signal.done = true;
+    signal.done_changed.notify_all();
+  }
+  SignalPool::Global().GiveUp(&signal);
 }
 
 }  // namespace
@@ -67,15 +115,13 @@ absl::Status Event::Await(double timeout_s, std::string_view what, std::string_v
   if (event_ == nullptr) return absl::OkStatus();
   TENON_ASSIGN_OR_RETURN(const bool ready, IsReady(node));
   if (ready) return ErrorOf(node);
-  auto signal = std::make_shared<Signal>();
-  signal->api = api_;
-  auto held = std::make_unique<std::shared_ptr<Signal>>(signal);
+  Signal* const signal = SignalPool::Global().Take(api_);
+  const absl::Cleanup give_up = [signal] { SignalPool::Global().GiveUp(signal); };
   auto args = Fresh<abi::EventOnReadyArgs>();
   args.event = event_;
   args.callback = &Notify;
-  args.user_arg = held.get();
-  // What is handed over belongs to the callback, which may have run when the call returns.
-  held.release();  // NOLINT(bugprone-unused-return-value)
+  // The callback is an owner. It may have run when the call returns; after an error it may never.
+  args.user_arg = signal;
   TENON_RETURN_IF_ERROR(api_->Call(fn::Event_OnReady, args, node));
   const CallbackScope scope(api_->plugin().c_str(), "an event", node);
   std::unique_lock lock(signal->mutex);
