@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/ir/graph.h"
+#include "graph/tensor/shape.h"
 #include "plugin/pjrt/program_device.h"
 
 namespace tenon {
@@ -22,7 +23,9 @@ struct Cluster {
   // Values from outside whose elements decide shapes within: a program holds for one set of them.
   std::vector<Output> constants;
   std::vector<Output> arguments;  // all other values from outside
-  std::vector<Output> results;    // values that somebody outside reads, or that are fetched
+  // What the graph knows of the shapes of the arguments; empty: nobody has asked.
+  std::vector<PartialShape> argument_shapes;
+  std::vector<Output> results;  // values that somebody outside reads, or that are fetched
 };
 
 // Why a node that its placement gives to a device that compiles is in no cluster.

@@ -30,9 +30,10 @@ absl::StatusOr<std::vector<Tensor>> RunWide(const Cluster& wide,
                                             absl::Span<const Tensor> values,
                                             const ClusterOptions& options) {
   WeightStore weights;
+  TENON_ASSIGN_OR_RETURN(const ProgramTarget target, TargetOf(wide, options));
+  TENON_ASSIGN_OR_RETURN(const stablehlo::Program lowered, LowerCluster(wide, inputs, options));
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const ClusterProgram> program,
-                         CompileCluster(wide, {inputs.begin(), inputs.end()}, options, weights,
-                                        /*runnable=*/nullptr));
+                         CompileCluster(wide, lowered, target, weights));
   std::vector<Tensor> results;
   std::vector<void*> in, out;
   for (const Tensor& value : values) in.push_back(value.data());

@@ -71,6 +71,12 @@ bool ReadNames(std::string_view value, std::set<std::string, std::less<>>& names
   return true;
 }
 
+bool ReadBuckets(std::string_view value, Buckets& buckets) {
+  const absl::StatusOr<Buckets> read = Buckets::Parse(value);
+  if (read.ok()) buckets = *read;
+  return read.ok();
+}
+
 bool ReadCount(std::string_view value, int64_t& count) {
   int64_t read = 0;  // absl writes to it also if it fails
   if (!absl::SimpleAtoi(value, &read)) return false;
@@ -84,7 +90,6 @@ constexpr std::string_view kIgnored[] = {"clustering_debug",
                                          "deterministic_cluster_names",
                                          "enable_lazy_compilation",
                                          "always_defer_compilation",
-                                         "async_compilation",
                                          "persistent_cache_prefix",
                                          "persistent_cache_read_only",
                                          "disable_strict_signature_checks",
@@ -104,9 +109,11 @@ enum class FlagResult : uint8_t { kRead, kUnknown, kBadValue };
 
 FlagResult ReadXlaFlag(std::string_view name, std::string_view value, ClusterPolicy& policy) {
   const auto read = [](bool ok) { return ok ? FlagResult::kRead : FlagResult::kBadValue; };
+  if (name == "tenon_xla_buckets") return read(ReadBuckets(value, policy.buckets));
   if (!absl::ConsumePrefix(&name, kPrefix)) return FlagResult::kUnknown;
   if (name == "auto_jit") return read(ReadAutoJit(value, policy));
   if (name == "cpu_global_jit") return read(ReadTruth(value, policy.cpu_global_jit));
+  if (name == "async_compilation") return read(ReadTruth(value, policy.async_compilation));
   if (name == "min_cluster_size") return read(ReadCount(value, policy.min_cluster_size));
   if (name == "max_cluster_size") return read(ReadCount(value, policy.max_cluster_size));
   if (name == "clustering_fuel") return read(ReadCount(value, policy.clustering_fuel));
@@ -150,6 +157,13 @@ std::optional<XlaMode> XlaModeOf(std::string_view name) {
     if (mode.name == name) return mode.mode;
   }
   return std::nullopt;
+}
+
+std::string_view XlaModeName(XlaMode mode) {
+  for (const NamedMode& named : kModes) {
+    if (named.mode == mode) return named.name;
+  }
+  return "";
 }
 
 bool MustCompile(const Graph& graph, NodeId n) { return IsTrue(graph, n, "_XlaMustCompile"); }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "executor/clusters/buckets.h"
 #include "graph/ir/graph.h"
 
 namespace tenon {
@@ -28,6 +29,7 @@ enum class XlaMode : uint8_t {
 };
 // Of "default", "off", "fusible", "on", "all"; nullopt for any other name.
 std::optional<XlaMode> XlaModeOf(std::string_view name);
+std::string_view XlaModeName(XlaMode mode);
 
 // The members are named as TensorFlow's flags without "tf_xla_".
 struct ClusterPolicy {
@@ -40,6 +42,9 @@ struct ClusterPolicy {
   std::set<std::string, std::less<>> ops_to_cluster;  // names and groups (PW); empty: all
   std::set<std::string, std::less<>> cluster_exclude_ops;
   std::string persistent_cache_directory;  // of programs; empty: none
+  bool async_compilation = false;          // ClusterOptions::async
+  // ClusterOptions::buckets, by Tenon's own flag --tenon_xla_buckets: TensorFlow knows none.
+  Buckets buckets;
 
   // Whether the lists allow the op of node n.
   bool Allows(const Graph& graph, NodeId n) const;

@@ -220,9 +220,20 @@ int64_t WeightStore::bytes() const {
   return bytes_;
 }
 
-absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
-    const Cluster& cluster, std::vector<stablehlo::Argument> inputs, const ClusterOptions& options,
-    WeightStore& weights, RunnableCluster* runnable) {
+absl::StatusOr<ProgramTarget> TargetOf(const Cluster& cluster, const ClusterOptions& options) {
+  ProgramTarget target;
+  TENON_ASSIGN_OR_RETURN(target.client, cluster.device->ProgramClient());
+  TENON_ASSIGN_OR_RETURN(target.index, cluster.device->IndexIn(*target.client));
+  target.client->set_timeout_s(options.timeout_s);
+  target.client->set_program_folder(options.program_cache.empty()
+                                        ? PolicyOfEnvironment().persistent_cache_directory
+                                        : options.program_cache);
+  return target;
+}
+
+absl::StatusOr<stablehlo::Program> LowerCluster(const Cluster& cluster,
+                                                absl::Span<const stablehlo::Argument> inputs,
+                                                const ClusterOptions& options, bool trace) {
   CpuEvaluator evaluator(KernelRegistry::Global());
   stablehlo::LoweringRequest request;
   request.graph = cluster.graph.get();
@@ -231,21 +242,20 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
   request.results = cluster.results;
   request.evaluator = &evaluator;
   request.allow_tf32 = options.allow_tf32;
-  TENON_ASSIGN_OR_RETURN(stablehlo::Program lowered, stablehlo::Lower(request));
+  request.trace = trace;
+  return stablehlo::Lower(request);
+}
+
+absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
+    const Cluster& cluster, const stablehlo::Program& lowered, const ProgramTarget& target,
+    WeightStore& weights) {
   auto program = std::make_shared<ClusterProgram>();
-  program->cluster = runnable;
-  for (const stablehlo::Argument& input : inputs)
-    program->inputs.push_back({input.dtype, input.shape});
   for (const stablehlo::Result& result : lowered.results)
     program->results.push_back({result.dtype, result.shape});
   program->num_results = cluster.results.size();
-  program->checks = std::move(lowered.checks);
-  TENON_ASSIGN_OR_RETURN(program->client, cluster.device->ProgramClient());
-  TENON_ASSIGN_OR_RETURN(program->index, cluster.device->IndexIn(*program->client));
-  program->client->set_timeout_s(options.timeout_s);
-  program->client->set_program_folder(options.program_cache.empty()
-                                          ? PolicyOfEnvironment().persistent_cache_directory
-                                          : options.program_cache);
+  program->checks = lowered.checks;
+  program->client = target.client;
+  program->index = target.index;
   TENON_ASSIGN_OR_RETURN(
       program->parameters,
       BindProgramParameters(cluster, lowered, *program->client, program->index, weights));
@@ -255,7 +265,6 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
   if (!executable.ok())
     return AtNodeOfLine(executable.status(), *cluster.graph, lowered.line_nodes);
   program->executable = *std::move(executable);
-  program->arguments = std::move(inputs);
   return program;
 }
 

@@ -1,4 +1,4 @@
-// A cluster compiled for one set of shapes, with what a run of it needs.
+// A cluster lowered and compiled for one set of shapes, with what a run of it needs.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,6 @@
 
 namespace tenon {
 
-class RunnableCluster;
-
 // The constants that programs take as arguments, on their devices. Of each constant one buffer is
 // kept. Thread-safe.
 class WeightStore {
@@ -42,7 +40,7 @@ class WeightStore {
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// The state of prepared steps. Immutable but for what runs find out.
+// Immutable but for what runs find out.
 struct ClusterProgram {
   // Where the results of the program are.
   enum class Where : uint8_t {
@@ -52,23 +50,20 @@ struct ClusterProgram {
   };
 
   struct Parameter {
-    int input = -1;  // of the cluster's node; -1: a weight
+    int input = -1;  // of those that the cluster was lowered for; -1: a weight
     std::shared_ptr<const pjrt::Buffer> weight;
     pjrt::BufferSpec spec;
     size_t staged_at = 0;  // of an input, in the staging memory of a run
   };
-  RunnableCluster* cluster = nullptr;  // null for a program that is run by hand
   std::shared_ptr<pjrt::Client> client;
   size_t index = 0;  // of the device, in the client
   std::shared_ptr<pjrt::Executable> executable;
   std::vector<Parameter> parameters;
-  std::vector<pjrt::BufferSpec> inputs;   // of the node, for ordinary kernels
-  std::vector<pjrt::BufferSpec> results;  // of the node, then one flag for each check
-  size_t num_results = 0;                 // of the node
+  std::vector<pjrt::BufferSpec> results;  // of the cluster, then one flag for each check
+  size_t num_results = 0;                 // of the cluster
   std::vector<size_t> results_staged_at;
   size_t staged_bytes = 0;  // of all inputs and results
   std::vector<stablehlo::Check> checks;
-  std::vector<stablehlo::Argument> arguments;  // that the cluster was lowered for
   mutable std::atomic<Where> where{Where::kUnknown};
   // With ClusterOptions::judge. compared: a run was or is being compared. wrong: that run differed,
   // as `difference` says, which is set before `wrong` and not after.
@@ -76,20 +71,51 @@ struct ClusterProgram {
   mutable absl::Status difference;
 };
 
-// Lowers the cluster for these inputs and compiles it. `inputs`: one for each constant, with its
-// value, then one for each argument. `runnable` becomes ClusterProgram::cluster, and may be null.
-// Sets the time limit and the program folder of the device's client. Errors are those of
-// stablehlo::Lower, of Client::Compile with the node of the line that the plug-in's message names,
-// of ProgramDevice's functions and of uploads.
+// A program that is there, or is being compiled. Thread-safe.
+class ProgramFuture {
+ public:
+  using Program = absl::StatusOr<std::shared_ptr<const ClusterProgram>>;
+
+  // Null while the program is being compiled; the result does not change any more.
+  const Program* Get() const {
+    return is_set_.load(std::memory_order_acquire) ? &program_ : nullptr;
+  }
+  // At most once.
+  void Set(Program program) {
+    program_ = std::move(program);
+    is_set_.store(true, std::memory_order_release);
+  }
+
+ private:
+  Program program_;
+  std::atomic<bool> is_set_{false};
+};
+
+// Where a cluster's programs are compiled and run.
+struct ProgramTarget {
+  std::shared_ptr<pjrt::Client> client;
+  size_t index = 0;  // of the device, in the client
+};
+// Sets the time limit and the program folder of the client. Errors are those of ProgramDevice's
+// functions.
+absl::StatusOr<ProgramTarget> TargetOf(const Cluster& cluster, const ClusterOptions& options);
+
+// `inputs`: one for each constant, with its value, then one for each argument. Errors are those of
+// stablehlo::Lower.
+absl::StatusOr<stablehlo::Program> LowerCluster(const Cluster& cluster,
+                                                absl::Span<const stablehlo::Argument> inputs,
+                                                const ClusterOptions& options, bool trace = false);
+// Errors are those of Client::Compile, with the node of the line that the plug-in's message names,
+// and those of uploads. Looks at the cluster's graph and name alone.
 absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
-    const Cluster& cluster, std::vector<stablehlo::Argument> inputs, const ClusterOptions& options,
-    WeightStore& weights, RunnableCluster* runnable);
+    const Cluster& cluster, const stablehlo::Program& lowered, const ProgramTarget& target,
+    WeightStore& weights);
 
 // Runs a program: uploads inputs, executes, and copies the results into `out`. `in` has one pointer
-// for each input of the node, `out` one for each result. Returns when all is done, or with
-// DEADLINE_EXCEEDED: the plug-in may then still use `in` and `out`. *failed must be null: it
-// becomes the first check that was not met, which `program` owns, and stays null if there is none.
-// A check that was not met is no error of the call.
+// for each input that the cluster was lowered for, `out` one for each result of the cluster.
+// Returns when all is done, or with DEADLINE_EXCEEDED: the plug-in may then still use `in` and
+// `out`. *failed must be null: it becomes the first check that was not met, which `program` owns,
+// and stays null if there is none. A check that was not met is no error of the call.
 absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
                          void* const* out, const stablehlo::Check** failed);
 

@@ -9,10 +9,10 @@ namespace tenon {
 ClusterSet::ClusterSet(FoundClusters found, const ClusterOptions& options,
                        OrdinaryKernelsFactory ordinary)
     : map_(std::move(found.map)) {
-  for (Cluster& cluster : found.clusters) {
+  surroundings_.ordinary = std::move(ordinary);
+  for (Cluster& cluster : found.clusters)
     clusters_.push_back(
-        std::make_unique<RunnableCluster>(std::move(cluster), options, weights_, ordinary));
-  }
+        std::make_unique<RunnableCluster>(std::move(cluster), options, surroundings_));
 }
 
 absl::Status ClusterSet::Extract(std::string_view host, Graph& graph,

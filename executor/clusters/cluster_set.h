@@ -26,11 +26,11 @@ class ClusterSet {
   size_t size() const { return clusters_.size(); }
   const RunnableCluster& at(size_t i) const { return *clusters_[i]; }
   // Of constants that are on the devices.
-  int64_t weight_bytes() const { return weights_.bytes(); }
+  int64_t weight_bytes() const { return surroundings_.weights->bytes(); }
 
  private:
   ClusterMap map_;
-  WeightStore weights_;
+  ClusterSurroundings surroundings_;
   std::vector<std::unique_ptr<RunnableCluster>> clusters_;
 };
 

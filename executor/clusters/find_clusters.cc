@@ -104,6 +104,10 @@ class ClusterFinder {
         is_constant_[n] = true;
         continue;
       }
+      if (in_.leave_out != nullptr && in_.leave_out(n)) {
+        found_.map.why[n] = NoCluster::kOff;
+        continue;
+      }
       NoCluster why = NoCluster::kNone;
       const Device* device = in_.placement[n].device;
       NodeId single = kNoNode;

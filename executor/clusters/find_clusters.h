@@ -31,6 +31,7 @@ struct ClusterInput {
   std::function<bool(NodeId)> has_kernel = nullptr;
   // Compiles clusters of nodes on the host that the policy wants; null: nothing does.
   pjrt::ProgramDevice* host_compiler = nullptr;
+  std::function<bool(NodeId)> leave_out = nullptr;  // nodes for no cluster (kOff); null: none
 };
 
 // Puts nodes that their placement gives to one device that compiles into clusters, so that the

@@ -20,6 +20,7 @@ using pjrt::BufferSpec;
 // more. The numbers are TensorFlow's.
 constexpr int64_t kMostClusterPrograms = 10;
 constexpr int64_t kFewClusterRuns = 50;
+constexpr size_t kMostClusterSteps = 1024;
 
 // The state of a step that runs ordinary kernels.
 struct OrdinaryStep {
@@ -28,8 +29,8 @@ struct OrdinaryStep {
 };
 
 absl::Status RunProgramStep(const void* state, const StepArgs& args) {
-  const auto& program = *static_cast<const ClusterProgram*>(state);
-  return program.cluster->RunProgram(program, args);
+  const auto& step = *static_cast<const ClusterStep*>(state);
+  return step.cluster->RunStep(step, args);
 }
 
 absl::Status RunOrdinaryStep(const void* state, const StepArgs& args) {
@@ -37,16 +38,31 @@ absl::Status RunOrdinaryStep(const void* state, const StepArgs& args) {
   return step.cluster->RunOrdinary(step.inputs, args);
 }
 
-// Shapes of all inputs, and the bytes of those that decide shapes.
-std::string SignatureOfInputs(const Prepare& p, size_t num_constants) {
-  std::string signature;
-  for (int i = 0; i < p.num_inputs(); ++i) {
-    absl::StrAppend(&signature, p.input_shape(i).ToString());
-    if (static_cast<size_t>(i) >= num_constants) continue;
-    if (const Tensor* value = p.input_value(i); value != nullptr)
-      signature.append(static_cast<const char*>(value->data()), value->bytes());
+std::vector<BufferSpec> SpecsOf(absl::Span<const stablehlo::Argument> inputs) {
+  std::vector<BufferSpec> specs;
+  for (const stablehlo::Argument& input : inputs) specs.push_back({input.dtype, input.shape});
+  return specs;
+}
+
+std::vector<BufferSpec> ResultSpecs(const stablehlo::Program& program, size_t count) {
+  std::vector<BufferSpec> specs;
+  for (size_t i = 0; i < count; ++i)
+    specs.push_back({program.results[i].dtype, program.results[i].shape});
+  return specs;
+}
+
+// What is compared with other programs. Constants of the graph are known by their nodes.
+stablehlo::Program OutlineOf(const stablehlo::Program& program) {
+  stablehlo::Program outline;
+  outline.results = program.results;
+  if (program.trace == nullptr) return outline;
+  outline.checks = program.checks;
+  outline.trace = program.trace;
+  outline.parameters = program.parameters;
+  for (stablehlo::Parameter& p : outline.parameters) {
+    if (p.weight != kNoNode) p.value = Tensor();
   }
-  return signature;
+  return outline;
 }
 
 std::vector<BufferSpec> InputSpecsOf(const Prepare& p) {
@@ -70,19 +86,51 @@ Tensor ViewOfMemory(const BufferSpec& spec, void* data) {
 }  // namespace
 
 RunnableCluster::RunnableCluster(Cluster cluster, const ClusterOptions& options,
-                                 WeightStore& weights, OrdinaryKernelsFactory ordinary)
-    : cluster_(std::move(cluster)),
+                                 ClusterSurroundings& surroundings)
+    : cluster_(std::make_shared<const Cluster>(std::move(cluster))),
       options_(options),
-      weights_(weights),
-      make_ordinary_(std::move(ordinary)) {}
+      buckets_(BucketsOf(options)),
+      surroundings_(surroundings),
+      open_(cluster_->constants.size(), cluster_->argument_shapes) {}
+
+std::string RunnableCluster::SignatureOf(absl::Span<const stablehlo::Argument> inputs) {
+  std::string signature;
+  for (const stablehlo::Argument& input : inputs) {
+    absl::StrAppend(&signature, input.shape.ToString());
+    if (input.value.initialized())
+      signature.append(static_cast<const char*>(input.value.data()), input.value.bytes());
+  }
+  return signature;
+}
 
 ClusterRuns RunnableCluster::runs() const {
+  ClusterRuns runs;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [signature, made] : programs_) {
+      if (!made.ok()) continue;
+      const ProgramFuture::Program* const program = (*made)->future->Get();
+      runs.compiling += program == nullptr ? 1 : 0;
+      runs.programs += program != nullptr && program->ok() ? 1 : 0;
+    }
+  }
+  runs.runs = runs_;
+  runs.padded_runs = padded_runs_;
+  runs.ordinary_runs = ordinary_runs_;
   absl::MutexLock lock(&reason_mutex_);
-  return {programs_made_, runs_, ordinary_runs_, reason_};
+  runs.reason = reason_;
+  for (const auto& [dim, why_not] : dims_)
+    runs.open_dims.push_back({InputName(dim.input), dim.axis, why_not});
+  return runs;
+}
+
+std::string RunnableCluster::InputName(size_t input) const {
+  return cluster_->graph->OutputName(cluster_->arguments[input - cluster_->constants.size()]);
 }
 
 absl::Status RunnableCluster::Named(const absl::Status& status) const {
-  return Annotate(status, absl::StrCat(cluster_.name, " on ", cluster_.device->short_name(), ": "));
+  return Annotate(status,
+                  absl::StrCat(cluster_->name, " on ", cluster_->device->short_name(), ": "));
 }
 
 void RunnableCluster::NoteReason(const absl::Status& why) {
@@ -96,47 +144,122 @@ void RunnableCluster::NoteReason(const absl::Status& why) {
 }
 
 absl::Status RunnableCluster::Prepare(tenon::Prepare& p) {
-  const Program program = ProgramFor(p);
-  if (!program.ok()) return PrepareOrdinary(p, program.status());
-  for (size_t i = 0; i < (*program)->num_results; ++i)
-    p.set_output_shape(static_cast<int>(i), (*program)->results[i].shape);
-  p.set_run(&RunProgramStep, *program);
+  const Step step = StepFor(p);
+  if (!step.ok()) return PrepareOrdinary(p, step.status());
+  for (size_t i = 0; i < (*step)->results.size(); ++i)
+    p.set_output_shape(static_cast<int>(i), (*step)->results[i].shape);
+  p.set_scratch_bytes((*step)->padding.bytes());
+  p.set_run(&RunProgramStep, *step);
   return absl::OkStatus();
 }
 
-RunnableCluster::Program RunnableCluster::ProgramFor(const tenon::Prepare& p) {
-  const std::string signature = SignatureOfInputs(p, cluster_.constants.size());
-  absl::MutexLock lock(&mutex_);
-  const auto it = programs_.find(signature);
-  if (it != programs_.end()) return it->second;
-  const int64_t made = programs_made_;
-  if (made >= kMostClusterPrograms && runs_ < made * kFewClusterRuns) {
-    return absl::UnimplementedError(absl::StrCat("it was compiled for ", made,
-                                                 " sets of shapes, which ran ", runs_.load(),
-                                                 " times in all"));
-  }
-  Program program = MakeProgram(p);
-  // The next run with these shapes may have the memory or the device that this one lacked.
-  if (!MayPass(program.status())) programs_.emplace(signature, program);
-  return program;
-}
-
-RunnableCluster::Program RunnableCluster::MakeProgram(const tenon::Prepare& p) {
-  std::vector<stablehlo::Argument> inputs;
+absl::StatusOr<RunnableCluster::Inputs> RunnableCluster::InputsOf(const tenon::Prepare& p) const {
+  Inputs inputs;
   for (int i = 0; i < p.num_inputs(); ++i) {
     const auto index = static_cast<size_t>(i);
-    const bool constant = index < cluster_.constants.size();
+    const bool constant = index < cluster_->constants.size();
     stablehlo::Argument& input = inputs.emplace_back();
-    input.output = constant ? cluster_.constants[index]
-                            : cluster_.arguments[index - cluster_.constants.size()];
+    input.output = constant ? cluster_->constants[index]
+                            : cluster_->arguments[index - cluster_->constants.size()];
     input.dtype = BaseType(p.input_type(i));
     input.shape = p.input_shape(i);
-    if (const Tensor* value = constant ? p.input_value(i) : nullptr; value != nullptr)
-      input.value = *value;
+    // The value may go when the preparation is over.
+    if (const Tensor* value = constant ? p.input_value(i) : nullptr; value != nullptr) {
+      TENON_ASSIGN_OR_RETURN(input.value, value->Copy());
+    }
   }
-  Program program = CompileCluster(cluster_, std::move(inputs), options_, weights_, this);
-  if (program.ok()) ++programs_made_;
-  return program;
+  return inputs;
+}
+
+RunnableCluster::Step RunnableCluster::StepFor(const tenon::Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(Inputs inputs, InputsOf(p));
+  std::string signature = SignatureOf(inputs);
+  absl::MutexLock lock(&mutex_);
+  const auto it = steps_.find(signature);
+  if (it != steps_.end()) return it->second;
+  Step step = MakeStep(std::move(inputs));
+  // The next run with these shapes may have the memory or the device that this one lacked.
+  if (MayPass(step.status())) return step;
+  // Plans keep their steps. What is dropped here is made again from the programs.
+  if (steps_.size() >= kMostClusterSteps) steps_.clear();
+  steps_.emplace(std::move(signature), step);
+  return step;
+}
+
+RunnableCluster::Step RunnableCluster::MakeStep(Inputs inputs) {
+  if (!buckets_.on()) return StepOf(inputs, inputs, nullptr);
+  open_.Note(inputs);
+  if (programs_.contains(SignatureOf(inputs))) return StepOf(inputs, inputs, nullptr);
+  TENON_ASSIGN_OR_RETURN(stablehlo::Program exact,
+                         LowerCluster(*cluster_, inputs, options_, /*trace=*/true));
+  std::optional<PaddedInputs> padded = Pad(inputs, exact);
+  if (!padded) return StepOf(inputs, inputs, &exact);
+  const std::vector<BufferSpec> results = ResultSpecs(exact, cluster_->results.size());
+  stablehlo::Program* const lowered = padded->lowered.text.empty() ? nullptr : &padded->lowered;
+  TENON_ASSIGN_OR_RETURN(const auto step, StepOf(inputs, padded->inputs, lowered));
+  auto exact_step = std::make_shared<ClusterStep>(*step);
+  exact_step->padding = PaddedMemory(step->inputs, SpecsOf(padded->inputs), results, step->results);
+  exact_step->results = results;
+  return exact_step;
+}
+
+RunnableCluster::Step RunnableCluster::StepOf(const Inputs& inputs, const Inputs& program_inputs,
+                                              stablehlo::Program* lowered) {
+  TENON_ASSIGN_OR_RETURN(const auto made, ProgramOf(program_inputs, lowered));
+  auto step = std::make_shared<ClusterStep>();
+  step->cluster = this;
+  step->program = made->future;
+  step->arguments = inputs;
+  step->inputs = SpecsOf(inputs);
+  step->results = ResultSpecs(made->outline, cluster_->results.size());
+  return step;
+}
+
+RunnableCluster::Made RunnableCluster::ProgramOf(const Inputs& inputs,
+                                                 stablehlo::Program* lowered) {
+  std::string signature = SignatureOf(inputs);
+  const auto it = programs_.find(signature);
+  if (it != programs_.end()) return it->second;
+  TENON_RETURN_IF_ERROR(MayCompile());
+  Made made = MakeProgram(inputs, lowered);
+  if (!MayPass(made.status())) programs_.emplace(std::move(signature), made);
+  return made;
+}
+
+absl::Status RunnableCluster::MayCompile() {
+  if (!gave_up_.ok() || compilations_ < kMostClusterPrograms) return gave_up_;
+  const int64_t runs = runs_;
+  if (runs >= compilations_ * kFewClusterRuns) return absl::OkStatus();
+  gave_up_ = absl::UnimplementedError(absl::StrCat("it was compiled for ", compilations_,
+                                                   " sets of shapes, which ran ", runs,
+                                                   " times in all, and is compiled for no others"));
+  return gave_up_;
+}
+
+RunnableCluster::Made RunnableCluster::MakeProgram(const Inputs& inputs,
+                                                   stablehlo::Program* lowered) {
+  stablehlo::Program lowered_here;
+  if (lowered == nullptr) {
+    TENON_ASSIGN_OR_RETURN(lowered_here, LowerCluster(*cluster_, inputs, options_, buckets_.on()));
+    lowered = &lowered_here;
+  }
+  TENON_ASSIGN_OR_RETURN(const ProgramTarget target, TargetOf(*cluster_, options_));
+  auto made = std::make_shared<MadeProgram>();
+  made->outline = OutlineOf(*lowered);
+  const auto compile = [cluster = cluster_, target, weights = surroundings_.weights,
+                        program = std::make_shared<const stablehlo::Program>(std::move(*lowered))]()
+      -> ProgramFuture::Program { return CompileCluster(*cluster, *program, target, *weights); };
+  if (IsAsync(options_)) {
+    ++compilations_;
+    surroundings_.compiler.Add([compile, future = made->future] { future->Set(compile()); });
+    return made;
+  }
+  ProgramFuture::Program program = compile();
+  if (MayPass(program.status())) return program.status();
+  ++compilations_;
+  TENON_RETURN_IF_ERROR(program.status());
+  made->future->Set(std::move(program));
+  return made;
 }
 
 absl::Status RunnableCluster::PrepareOrdinary(tenon::Prepare& p, const absl::Status& why) {
@@ -147,41 +270,58 @@ absl::Status RunnableCluster::PrepareOrdinary(tenon::Prepare& p, const absl::Sta
   return absl::OkStatus();
 }
 
-absl::Status RunnableCluster::RunProgram(const ClusterProgram& program, const StepArgs& args) {
+absl::Status RunnableCluster::RunStep(const ClusterStep& step, const StepArgs& args) {
+  const ProgramFuture::Program* const program = step.program->Get();
+  if (program == nullptr) return Replace(step, args, std::nullopt);
+  if (program->ok()) return RunProgram(***program, step, args);
+  return options_.errors == XlaErrors::kFail ? Named(program->status())
+                                             : Replace(step, args, program->status());
+}
+
+absl::Status RunnableCluster::RunProgram(const ClusterProgram& program, const ClusterStep& step,
+                                         const StepArgs& args) {
   if (program.wrong.load(std::memory_order_acquire)) {
     return options_.errors == XlaErrors::kFail ? Named(program.difference)
-                                               : Replace(program, args, std::nullopt);
+                                               : Replace(step, args, std::nullopt);
   }
+  const bool padded = step.padding.used();
+  PaddedMemory::Pointers pointers{args.in, args.out};
+  if (padded) pointers = step.padding.Fill(args.in, args.out, args.scratch);
   const stablehlo::Check* failed = nullptr;
-  absl::Status status = RunCompiled(program, cluster_, args.in, args.out, &failed);
+  absl::Status status = RunCompiled(program, *cluster_, pointers.in, pointers.out, &failed);
+  if (padded && status.ok()) step.padding.Take(args.out, pointers);
   if (status.ok() && failed == nullptr && options_.judge != nullptr &&
       !program.compared.exchange(true)) {
-    status = CompareRun(program, args);
+    status = CompareRun(program, step, args);
   }
   if (!status.ok()) {
-    return options_.errors == XlaErrors::kFail ? Named(status) : Replace(program, args, status);
+    return options_.errors == XlaErrors::kFail ? Named(status) : Replace(step, args, status);
   }
   runs_.fetch_add(1, std::memory_order_relaxed);
+  if (padded) padded_runs_.fetch_add(1, std::memory_order_relaxed);
   if (failed == nullptr) return absl::OkStatus();
-  // Ordinary kernels find the exact words.
-  TENON_RETURN_IF_ERROR(ComputeOrdinary(program.inputs, args.in).status());
+  // Ordinary kernels find the exact words, or that an element of the padding is at fault.
+  TENON_RETURN_IF_ERROR(Replace(step, args, std::nullopt));
+  if (padded) return absl::OkStatus();
   return {failed->code, absl::StrCat("node '", failed->name, "': ", failed->message)};
 }
 
-absl::Status RunnableCluster::CompareRun(const ClusterProgram& program, const StepArgs& args) {
-  const absl::StatusOr<std::vector<Tensor>> want = ComputeOrdinary(program.inputs, args.in);
+absl::Status RunnableCluster::CompareRun(const ClusterProgram& program, const ClusterStep& step,
+                                         const StepArgs& args) {
+  const absl::StatusOr<std::vector<Tensor>> want = ComputeOrdinary(step.inputs, args.in);
   if (!want.ok()) {
     program.compared = false;  // so that a later run is
     return want.status();
   }
   std::vector<Tensor> got, values;
   for (size_t i = 0; i < want->size(); ++i)
-    got.push_back(ViewOfMemory(program.results[i], args.out[i]));
-  std::optional<std::string> difference = FirstDifference(cluster_, *want, got, options_);
+    got.push_back(ViewOfMemory(step.results[i], args.out[i]));
+  std::optional<std::string> difference = FirstDifference(*cluster_, *want, got, options_);
   if (!difference) return absl::OkStatus();
-  for (size_t i = 0; i < program.inputs.size(); ++i)
-    values.push_back(ViewOfMemory(program.inputs[i], args.in[i]));
-  const auto node = FindWrongNode(cluster_, program.arguments, values, options_, make_ordinary_);
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    values.push_back(ViewOfMemory(step.inputs[i], args.in[i]));
+  const auto node =
+      FindWrongNode(*cluster_, step.arguments, values, options_, surroundings_.ordinary);
   program.difference = absl::InternalError(absl::StrCat(
       "its program computes other numbers than ordinary kernels, of result ", *difference,
       node.ok() && *node ? absl::StrCat("; the first wrong node is ", **node) : ""));
@@ -189,16 +329,15 @@ absl::Status RunnableCluster::CompareRun(const ClusterProgram& program, const St
   return program.difference;
 }
 
-absl::Status RunnableCluster::Replace(const ClusterProgram& program, const StepArgs& args,
+absl::Status RunnableCluster::Replace(const ClusterStep& step, const StepArgs& args,
                                       const std::optional<absl::Status>& why) {
   if (why) NoteReason(*why);
-  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> results,
-                         ComputeOrdinary(program.inputs, args.in));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> results, ComputeOrdinary(step.inputs, args.in));
   for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].bytes() != program.results[i].bytes()) {
+    if (results[i].bytes() != step.results[i].bytes()) {
       return Named(absl::InternalError(absl::StrCat(
           "result ", i, " of ordinary kernels has the shape ", results[i].shape().ToString(),
-          ", the program's ", program.results[i].shape.ToString())));
+          ", the program's ", step.results[i].shape.ToString())));
     }
     if (results[i].bytes() > 0) std::memcpy(args.out[i], results[i].data(), results[i].bytes());
   }
@@ -219,7 +358,7 @@ absl::StatusOr<std::vector<Tensor>> RunnableCluster::ComputeOrdinary(
   {
     absl::MutexLock lock(&ordinary_mutex_);
     if (ordinary_ == nullptr) {
-      TENON_ASSIGN_OR_RETURN(ordinary_, make_ordinary_(cluster_));
+      TENON_ASSIGN_OR_RETURN(ordinary_, surroundings_.ordinary(*cluster_));
     }
     ordinary = ordinary_.get();
   }

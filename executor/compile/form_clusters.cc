@@ -13,6 +13,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/ir/nodes.h"
 #include "graph/op_defs/op_facts.h"
+#include "graph/shapes/shape_inference.h"
 #include "plugin/pjrt/pjrt_device.h"
 
 namespace tenon {
@@ -24,6 +25,7 @@ ClusterPolicy PolicyOf(const ClusterOptions& options) {
     policy.mode = *options.mode;
     policy.cpu_global_jit = *options.mode != XlaMode::kOff;
   }
+  if (options.leave_out != nullptr) policy.min_cluster_size = 1;
   return policy;
 }
 
@@ -79,6 +81,24 @@ std::vector<NodePlacement> PlaceRestOnHost(std::vector<NodePlacement> placement,
   return placement;
 }
 
+// Cluster::argument_shapes, as far as shape functions know them.
+void AddShapes(const Optimized& optimized, absl::Span<Cluster> clusters) {
+  std::vector<std::pair<NodeId, absl::Status>> errors;  // runs report them
+  ShapeOptions options;
+  options.errors = &errors;
+  // A feed of any other node may have another shape than the node's.
+  for (const Output& feed : optimized.request.feeds) {
+    if (!feed.is_control() && optimized.graph->op_name(feed.node) != "Placeholder")
+      options.feeds.emplace(feed, TensorInfo());
+  }
+  const absl::StatusOr<GraphShapes> shapes = GraphShapes::Infer(*optimized.graph, options);
+  if (!shapes.ok()) return;
+  for (Cluster& cluster : clusters) {
+    for (const Output& argument : cluster.arguments)
+      cluster.argument_shapes.push_back(shapes->shape(argument));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Clustered> FormClusters(const Optimized& optimized, const CompileContext& context) {
@@ -97,7 +117,12 @@ absl::StatusOr<Clustered> FormClusters(const Optimized& optimized, const Compile
        [&](NodeId n) {
          return HasKernel(*optimized.graph, n, *(*optimized.placement)[n].device, context.kernels);
        },
-       host_compiler});
+       host_compiler,
+       [&](NodeId n) {
+         const auto& leave_out = context.options.clusters.leave_out;
+         return leave_out != nullptr && leave_out(optimized.graph->name(n));
+       }});
+  if (BucketsOf(context.options.clusters).on()) AddShapes(optimized, absl::MakeSpan(found.clusters));
   clustered.clusters =
       std::make_shared<ClusterSet>(std::move(found), context.options.clusters, context.ordinary);
   auto graph = std::make_shared<Graph>(*optimized.graph);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -82,6 +83,7 @@ ResultJudge::ResultJudge(std::vector<Device*> devices, SessionOptions options, J
       judge_(std::move(judge)),
       begin_(std::move(begin)) {
   if (options_.seed == 0) options_.seed = 1;  // 0 gives random ops another seed in each session
+  options_.clusters.async = false;            // the one run of a session is to be the program's
 }
 
 SessionOptions ResultJudge::Plain() const {
@@ -94,6 +96,17 @@ SessionOptions ResultJudge::Plain() const {
 SessionOptions ResultJudge::OnCpu() const {
   SessionOptions options = Plain();
   options.placer.rules.insert(options.placer.rules.begin(), {".*", "CPU:0"});
+  options.clusters.leave_out = [](std::string_view) { return true; };
+  return options;
+}
+
+SessionOptions ResultJudge::Placed(std::set<std::string, std::less<>> away) const {
+  SessionOptions options = Plain();
+  for (const std::string& node : away)
+    options.placer.rules.insert(options.placer.rules.begin(), {Literally(node), "CPU:0"});
+  options.clusters.leave_out = [away = std::move(away)](std::string_view node) {
+    return away.contains(node);
+  };
   return options;
 }
 
@@ -178,6 +191,10 @@ std::string ResultJudge::OptimizedIsWrong(const FailingCase& failing) const {
                  AnswersOf(failing, Optimized(INT64_MAX, {})));
 }
 
+std::string ResultJudge::PlacedIsWrong(const FailingCase& failing) const {
+  return Compare(failing, AnswersOf(failing, OnCpu()), AnswersOf(failing, Placed({})));
+}
+
 std::string ResultJudge::FirstDifference(const FailingCase& failing,
                                          const std::vector<std::string>& faulty) const {
   PluginWatch watch;
@@ -217,27 +234,31 @@ absl::StatusOr<std::optional<Bisection>> ResultJudge::BisectPlacement(
   std::vector<std::string> feeds, moved;
   for (const auto& [name, value] : failing.inputs.at(0).feeds) feeds.push_back(name);
   TENON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                         Session::Create(failing.graph, devices_, Plain()));
+                         Session::Create(failing.graph, devices_, Placed({})));
   TENON_ASSIGN_OR_RETURN(const Executable* executable, session->Prepare(feeds, failing.fetches));
   const std::vector<NodePlacement>& placement = PlacementReport(*executable);
   const Graph& placed = OptimizedGraph(*executable);
+  std::vector<NodeId> nodes = CompiledNodes(*executable);
   for (NodeId n = 0; n < placed.num_node_ids(); ++n) {
     if (placed.alive(n) && placement[n].device != nullptr && !placement[n].device->is_host())
-      moved.emplace_back(placed.name(n));
+      nodes.push_back(n);
   }
+  std::ranges::sort(nodes);
+  const auto repeated = std::ranges::unique(nodes);
+  nodes.erase(repeated.begin(), repeated.end());
+  for (const NodeId n : nodes) moved.emplace_back(placed.name(n));
   if (moved.empty()) return std::nullopt;
   const std::vector<Answer> right = AnswersOf(failing, OnCpu());
   TENON_RETURN_IF_ERROR(CheckOneRuns(right));
   const auto trial = [&](int64_t limit, absl::Span<const std::string> beyond) {
-    SessionOptions options = Plain();
+    std::set<std::string, std::less<>> away;
     for (size_t i = 0; i < moved.size(); ++i) {
       const bool stays = static_cast<int64_t>(i) < limit ||
                          std::find(beyond.begin(), beyond.end(), moved[i]) != beyond.end();
-      if (!stays)
-        options.placer.rules.insert(options.placer.rules.begin(), {Literally(moved[i]), "CPU:0"});
+      if (!stays) away.insert(moved[i]);
     }
     return absl::StatusOr<Trial>(
-        Trial{Compare(failing, right, AnswersOf(failing, options)), moved});
+        Trial{Compare(failing, right, AnswersOf(failing, Placed(std::move(away)))), moved});
   };
   TENON_ASSIGN_OR_RETURN(Bisection bisection, Bisect(trial));
   return std::optional<Bisection>(std::move(bisection));

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,9 +61,14 @@ class ResultJudge {
   // answer is wrong but no run without passes succeeds either, or if there is no set of inputs;
   // INTERNAL as Bisect.
   absl::StatusOr<Bisected> BisectRewrites(const FailingCase& failing) const;
-  // Finds the nodes that make an answer wrong on their device, as compared with all nodes on the
-  // CPU; without any pass. Bisection::faulty holds their names; an empty Bisection::wrong means
-  // that no answer is wrong. Nothing if all nodes are on the CPU. There must be a set of inputs.
+  // Compares the answers, without any pass, of nodes where they are placed and compiled with those
+  // of ordinary kernels of the CPU. Returns the first difference as OptimizedIsWrong does.
+  std::string PlacedIsWrong(const FailingCase& failing) const;
+
+  // Finds the nodes that make an answer wrong on their device, or in the program that a device
+  // compiles of them, as compared with all nodes on the CPU's kernels; without any pass.
+  // Bisection::faulty holds their names; an empty Bisection::wrong means that no answer is wrong.
+  // Nothing if all nodes are on the CPU's kernels. There must be a set of inputs.
   // FAILED_PRECONDITION if the graph runs on none of its inputs with all nodes on the CPU; other
   // errors are those of Session::Create, Session::Prepare and Bisect.
   absl::StatusOr<std::optional<Bisection>> BisectPlacement(const FailingCase& failing) const;
@@ -70,8 +76,11 @@ class ResultJudge {
  private:
   // Options without any pass.
   SessionOptions Plain() const;
-  // Options without any pass, with every node on the CPU.
+  // Options without any pass, with every node on kernels of the CPU.
   SessionOptions OnCpu() const;
+  // Options without any pass, with these nodes on kernels of the CPU and the others where they are
+  // placed, in clusters of any size.
+  SessionOptions Placed(std::set<std::string, std::less<>> away) const;
   // Options with passes, of which the first `limit` rewrites happen, and those that `beyond` names.
   SessionOptions Optimized(int64_t limit, absl::Span<const std::string> beyond) const;
 

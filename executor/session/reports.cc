@@ -1,5 +1,6 @@
 #include "executor/session/reports.h"
 
+#include "executor/clusters/cluster_set.h"
 #include "executor/plan/plan_text.h"
 #include "executor/session/executable.h"
 
@@ -28,6 +29,16 @@ Graph GraphToWrite(const Executable& e, const Graph& original) {
 }
 
 const ClusterSet* ClustersOf(const Executable& e) { return e.clusters(); }
+std::vector<NodeId> CompiledNodes(const Executable& e) {
+  std::vector<NodeId> nodes;
+  const Graph& graph = OptimizedGraph(e);
+  for (NodeId n = 0; e.clusters() != nullptr && n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && e.clusters()->map().of[n] >= 0 && graph.op_name(n) != "Const")
+      nodes.push_back(n);
+  }
+  return nodes;
+}
+
 const PipelineReport& OptimizerReport(const Executable& e) { return e.optimized().pipeline; }
 const std::vector<NodePlacement>& PlacementReport(const Executable& e) {
   return *e.optimized().placement;

@@ -72,6 +72,8 @@ const std::vector<NodePlacement>& PlacementReport(const Executable& e);
 // The clusters of nodes that devices compile, by node id of the optimized graph; null if there are
 // none. Lives as long as the executable.
 const ClusterSet* ClustersOf(const Executable& e);
+// Nodes of clusters, without constants, in the order of their ids in the optimized graph.
+std::vector<NodeId> CompiledNodes(const Executable& e);
 Times TimesReport(const Executable& e);
 MemoryReport MemoryOf(const Executable& e);
 PlanCacheReport PlanCacheOf(const Executable& e);

@@ -60,6 +60,27 @@ void Builder::End() {
   out_.nodes.push_back(node_);
 }
 
+TracedValue Builder::Traced(const Value& v) {
+  using From = TracedValue::From;
+  const From from = v.kind == Value::Kind::kArgument ? From::kArgument
+                    : v.kind == Value::Kind::kWeight ? From::kWeight
+                                                     : From::kOp;
+  return {from, v.id, v.dtype, v.shape};
+}
+
+void Builder::Note(OpKind kind, std::string_view what, absl::Span<const Value> operands,
+                   absl::Span<const Value> results, std::initializer_list<IntSpan> numbers) {
+  if (trace_ == nullptr) return;
+  TracedOp& op = trace_->ops.emplace_back();
+  op.kind = kind;
+  op.what = std::string(what);
+  op.node = node_;
+  op.depth = depth_;
+  for (const Value& v : operands) op.operands.push_back(Traced(v));
+  for (const Value& v : results) op.results.push_back(Traced(v));
+  for (const IntSpan list : numbers) op.numbers.emplace_back(list.begin(), list.end());
+}
+
 void Builder::Line(std::string_view text) {
   out_.text.append(static_cast<size_t>(depth_) * 2, ' ');
   Text(text);
@@ -126,6 +147,7 @@ Value Builder::Splat(DataType dtype, const Shape& shape, std::string_view number
   absl::StrAppend(&out_.text, "stablehlo.constant dense<", shape.num_elements() == 0 ? "" : number,
                   "> : ");
   AppendType(v);
+  Note(OpKind::kSplat, number, {}, {v});
   End();
   return v;
 }
@@ -151,8 +173,10 @@ Value Builder::Extreme(DataType dtype, const Shape& shape, bool lowest) {
 
 Value Builder::Constant(const Tensor& tensor) {
   Value v = Begin(tensor.dtype(), tensor.shape());
-  absl::StrAppend(&out_.text, "stablehlo.constant ", Dense(tensor), " : ");
+  const std::string elements = Dense(tensor);
+  absl::StrAppend(&out_.text, "stablehlo.constant ", elements, " : ");
   AppendType(v);
+  Note(IsSplat(tensor) ? OpKind::kSplat : OpKind::kConstant, elements, {}, {v});
   End();
   return v;
 }
@@ -160,15 +184,13 @@ Value Builder::Constant(const Tensor& tensor) {
 Value Builder::Vector(DataType dtype, IntSpan values) {
   const Shape shape({static_cast<int64_t>(values.size())});
   Value v = Begin(dtype, shape);
-  Text("stablehlo.constant dense<");
-  if (!values.empty()) {
-    Text("[");
-    for (size_t i = 0; i < values.size(); ++i)
-      absl::StrAppend(&out_.text, i > 0 ? ", " : "", Number(dtype, values[i]));
-    Text("]");
-  }
-  Text("> : ");
+  std::string elements;
+  for (size_t i = 0; i < values.size(); ++i)
+    absl::StrAppend(&elements, i > 0 ? ", " : "[", Number(dtype, values[i]));
+  absl::StrAppend(&out_.text, "stablehlo.constant dense<", elements, values.empty() ? "" : "]",
+                  "> : ");
   AppendType(v);
+  Note(OpKind::kConstant, elements, {}, {v});
   End();
   return v;
 }
@@ -184,6 +206,7 @@ Value Builder::BeginUnary(std::string_view op, const Value& x) {
 
 Value Builder::Unary(std::string_view op, const Value& x) {
   Value v = BeginUnary(absl::StrCat("stablehlo.", op), x);
+  Note(OpKind::kElementwise, op, {x}, {v});
   End();
   return v;
 }
@@ -192,6 +215,7 @@ Value Builder::Chlo(std::string_view op, const Value& x) {
   Value v = BeginUnary(absl::StrCat("chlo.", op), x);
   Text(" -> ");
   AppendType(v);
+  Note(OpKind::kElementwise, op, {x}, {v});
   End();
   return v;
 }
@@ -205,6 +229,7 @@ Value Builder::ChloBinary(std::string_view op, const Value& x, const Value& y) {
   Types({x, y});
   Text(" -> ");
   AppendType(v);
+  Note(OpKind::kElementwise, op, {x, y}, {v});
   End();
   return v;
 }
@@ -218,6 +243,7 @@ Value Builder::Binary(std::string_view op, const Value& x, const Value& y) {
   AppendName(y);
   Text(" : ");
   AppendType(x);
+  Note(OpKind::kElementwise, op, {x, y}, {v});
   End();
   return v;
 }
@@ -227,7 +253,9 @@ Value Builder::Compare(std::string_view direction, const Value& x, const Value& 
   Value v = Begin(DataType::kBool, x.shape);
   absl::StrAppend(&out_.text, "stablehlo.compare ", direction, ", ");
   Names({x, y});
-  absl::StrAppend(&out_.text, ", ", CompareKind(x.dtype, total && IsFloating(x.dtype)));
+  const std::string_view kind = CompareKind(x.dtype, total && IsFloating(x.dtype));
+  absl::StrAppend(&out_.text, ", ", kind);
+  Note(OpKind::kElementwise, absl::StrCat("compare ", direction, kind), {x, y}, {v});
   EndTyped({x, y}, {v});
   return v;
 }
@@ -240,6 +268,7 @@ Value Builder::Select(const Value& p, const Value& x, const Value& y) {
   Names({p, x, y});
   Text(" : ");
   Types({p, x});
+  Note(OpKind::kElementwise, "select", {p, x, y}, {v});
   End();
   return v;
 }
@@ -249,6 +278,7 @@ Value Builder::Convert(const Value& x, DataType dtype) {
   Value v = Begin(dtype, x.shape);
   Text("stablehlo.convert ");
   AppendName(x);
+  Note(OpKind::kElementwise, "convert", {x}, {v});
   EndTyped({x}, {v});
   return v;
 }
@@ -258,6 +288,7 @@ Value Builder::Bitcast(const Value& x, DataType dtype, const Shape& shape) {
   Value v = Begin(dtype, shape);
   Text("stablehlo.bitcast_convert ");
   AppendName(x);
+  Note(x.shape == shape ? OpKind::kElementwise : OpKind::kOther, "bitcast", {x}, {v});
   EndTyped({x}, {v});
   return v;
 }
@@ -267,6 +298,7 @@ Value Builder::Real(const Value& x, bool imaginary) {
   Value v = Begin(part, x.shape);
   Text(imaginary ? "stablehlo.imag " : "stablehlo.real ");
   AppendName(x);
+  Note(OpKind::kElementwise, imaginary ? "imag" : "real", {x}, {v});
   EndTyped({x}, {v});
   return v;
 }
@@ -276,6 +308,7 @@ Value Builder::AbsComplex(const Value& x) {
   Value v = Begin(part, x.shape);
   Text("stablehlo.abs ");
   AppendName(x);
+  Note(OpKind::kElementwise, "abs", {x}, {v});
   EndTyped({x}, {v});
   return v;
 }
@@ -284,6 +317,7 @@ Value Builder::IsFinite(const Value& x) {
   Value v = Begin(DataType::kBool, x.shape);
   Text("stablehlo.is_finite ");
   AppendName(x);
+  Note(OpKind::kElementwise, "is_finite", {x}, {v});
   EndTyped({x}, {v});
   return v;
 }
@@ -306,6 +340,7 @@ Value Builder::Complex(const Value& re, const Value& im) {
   Names({re, im});
   Text(" : ");
   AppendType(v);
+  Note(OpKind::kElementwise, "complex", {re, im}, {v});
   End();
   return v;
 }

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "executor/stablehlo/text.h"
+#include "executor/stablehlo/trace.h"
 #include "graph/ir/graph.h"
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/shape.h"
@@ -85,6 +86,9 @@ class Builder {
   void Fail(absl::Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
+  // Notes each op that is written from now on in `trace`, too, which must outlive the builder.
+  void set_trace(Trace* trace) { trace_ = trace; }
+  static TracedValue Traced(const Value& v);
   // Takes what has been written so far.
   Lines Take() { return std::exchange(out_, Lines()); }
   // Of the text that Take would return: within InRegion, that of the region alone.
@@ -233,6 +237,9 @@ class Builder {
   // A line up to the operand's type, with a result of this type.
   Value BeginUnary(std::string_view op, const Value& x);
   void End();
+  // Notes the op of this line.
+  void Note(OpKind kind, std::string_view what, absl::Span<const Value> operands,
+            absl::Span<const Value> results, std::initializer_list<IntSpan> numbers = {});
   void Text(std::string_view text) { out_.text.append(text); }
   void Names(absl::Span<const Value> values);
   void Types(absl::Span<const Value> values);
@@ -257,6 +264,7 @@ class Builder {
   NodeId node_ = kNoNode;
   std::vector<bool> read_arguments_;
   std::string comment_;  // of the next line that ends
+  Trace* trace_ = nullptr;
 };
 
 }  // namespace tenon::stablehlo

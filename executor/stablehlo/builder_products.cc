@@ -7,6 +7,14 @@
 namespace tenon::stablehlo {
 namespace {
 
+// The axis that a letter stands for in the first list of `text` from `from` on: "[b, 0, 1, f]".
+int64_t AxisOfLetter(std::string_view text, size_t from, char letter) {
+  int64_t axis = 0;
+  for (size_t at = text.find('[', from); at < text.size() && text[at] != letter; ++at)
+    axis += text[at] == ',' ? 1 : 0;
+  return axis;
+}
+
 bool IsIn(IntSpan list, int64_t value) { return std::ranges::find(list, value) != list.end(); }
 
 }  // namespace
@@ -28,6 +36,7 @@ Value Builder::Dot(const Value& x, const Value& y, IntSpan batch_x, IntSpan batc
     absl::StrAppend(&out_.text, ", batching_dims = ", List(batch_x), " x ", List(batch_y));
   absl::StrAppend(&out_.text, ", contracting_dims = ", List(sum_x), " x ", List(sum_y),
                   ", precision = [", precision_, ", ", precision_, "]");
+  Note(OpKind::kDot, "dot", {x, y}, {v}, {batch_x, batch_y, sum_x, sum_y});
   EndTyped({x, y}, {v});
   return v;
 }
@@ -46,6 +55,16 @@ Value Builder::Conv(const Value& x, const Value& filter, const ConvDims& dims, c
                   " : i64, feature_group_count = ", dims.feature_groups,
                   " : i64, precision_config = [#stablehlo<precision ", precision_,
                   ">, #stablehlo<precision ", precision_, ">]}");
+  Note(OpKind::kConvolution, dims.text, {x, filter}, {v},
+       {{AxisOfLetter(dims.text, 0, 'b')},
+        {AxisOfLetter(dims.text, dims.text.find('>'), 'b')},
+        {dims.batch_groups},
+        {dims.feature_groups},
+        dims.stride,
+        dims.low,
+        dims.high,
+        dims.lhs_dilation,
+        dims.rhs_dilation});
   EndTyped({x, filter}, {v});
   return v;
 }
@@ -56,6 +75,7 @@ Value Builder::Cholesky(const Value& x) {
   AppendName(x);
   Text(", lower = true : ");
   AppendType(x);
+  Note(OpKind::kLastAxes, "cholesky", {x}, {v}, {{2}});
   End();
   return v;
 }
@@ -67,6 +87,7 @@ Value Builder::TriangularSolve(const Value& a, const Value& b, bool lower,
   Names({a, b});
   absl::StrAppend(&out_.text, ") {left_side = true, lower = ", lower ? "true" : "false",
                   ", transpose_a = #stablehlo<transpose ", transpose, ">, unit_diagonal = false}");
+  Note(OpKind::kLastAxes, absl::StrCat("triangular_solve ", lower, transpose), {a, b}, {v}, {{2}});
   EndTyped({a, b}, {v});
   return v;
 }
@@ -77,6 +98,8 @@ Value Builder::Fft(std::string_view type, const Value& x, IntSpan length, DataTy
   Text("stablehlo.fft ");
   AppendName(x);
   absl::StrAppend(&out_.text, ", type = ", type, ", length = ", List(length));
+  Note(OpKind::kLastAxes, absl::StrCat("fft ", type, List(length)), {x}, {v},
+       {{static_cast<int64_t>(length.size())}});
   EndTyped({x}, {v});
   return v;
 }
@@ -96,6 +119,12 @@ Value Builder::Gather(const Value& x, const Value& indices, const GatherDims& di
   absl::StrAppend(&out_.text, ") {dimension_numbers = #stablehlo.gather<", numbers,
                   "index_vector_dim = ", dims.index_vector_dim,
                   ">, indices_are_sorted = false, slice_sizes = ", Array(dims.slice_sizes), "}");
+  Note(OpKind::kGather, "gather", {x, indices}, {v},
+       {dims.offset_dims,
+        dims.collapsed_slice_dims,
+        dims.start_index_map,
+        dims.slice_sizes,
+        {dims.index_vector_dim}});
   EndTyped({x, indices}, {v});
   return v;
 }

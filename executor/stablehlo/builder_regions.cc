@@ -54,6 +54,7 @@ void Builder::Return(absl::Span<const Value> values) {
     Text(" : ");
     Types(values);
   }
+  Note(OpKind::kReturn, "return", values, {});
   End();
 }
 
@@ -92,6 +93,7 @@ Value Builder::Reduce(std::string_view op, const Value& x, const Value& init, In
   Text(" init: ");
   AppendName(init);
   absl::StrAppend(&out_.text, ") applies stablehlo.", op, " across dimensions = ", List(dims));
+  Note(OpKind::kReduce, op, {x, init}, {v}, {dims});
   EndTyped({x, init}, {v});
   return v;
 }
@@ -112,6 +114,7 @@ Values Builder::ReduceMany(absl::Span<const Value> operands, absl::Span<const Va
   }
   Block(block, region);
   absl::StrAppend(&out_.text, " {dimensions = ", Array(dims), "}");
+  Note(OpKind::kReduce, "reduce", all, results, {dims});
   EndTyped(all, results);
   return results;
 }
@@ -137,6 +140,8 @@ Value Builder::ReduceWindow(std::string_view op, const Value& x, const Value& in
   BinaryBlock(op, x.dtype);
   Text(" ");
   WindowAttrs(window, true);
+  Note(OpKind::kWindow, "reduce_window", {x, init}, {v},
+       {window.size, window.stride, window.low, window.high, window.base_dilation});
   EndTyped({x, init}, {v});
   return v;
 }
@@ -158,6 +163,8 @@ Value Builder::SelectAndScatter(std::string_view select, const Value& x, const V
   BinaryBlock("add", x.dtype);
   Text(" ");
   WindowAttrs(window, true);
+  Note(OpKind::kWindow, "select_and_scatter", {x, source, init}, {v},
+       {window.size, window.stride, window.low, window.high, window.base_dilation});
   EndTyped({x, source, init}, {v});
   return v;
 }
@@ -175,6 +182,7 @@ Values Builder::Sort(absl::Span<const Value> operands, int64_t dim, Region less)
   }
   Block(block, less);
   absl::StrAppend(&out_.text, " {dimension = ", dim, " : i64, is_stable = true}");
+  Note(OpKind::kSort, "sort", operands, results, {{dim}});
   EndTyped(operands, results);
   return results;
 }
@@ -198,6 +206,8 @@ Value Builder::Scatter(std::string_view op, const Value& x, const Value& indices
       &out_.text, " {scatter_dimension_numbers = #stablehlo.scatter<", numbers,
       "index_vector_dim = ", dims.index_vector_dim,
       ">, indices_are_sorted = false, unique_indices = ", dims.unique ? "true" : "false", "}");
+  Note(OpKind::kOther, absl::StrCat("scatter ", numbers, dims.index_vector_dim, dims.unique),
+       {x, indices, updates}, {v});
   EndTyped({x, indices, updates}, {v});
   return v;
 }
@@ -232,6 +242,7 @@ Values Builder::While(absl::Span<const Value> init, absl::Span<const Value> carr
   Append(cond);
   Line("} do {");
   Append(body);
+  Note(OpKind::kRegions, "while", init, results);
   Line("}");
   return results;
 }
@@ -249,6 +260,7 @@ Values Builder::Branch(std::string_view op, const Value& selector, std::vector<L
   }
   out_.text.append(static_cast<size_t>(depth_) * 2, ' ');
   Text("})");
+  Note(OpKind::kRegions, op, {selector}, results);
   EndTyped({selector}, results);
   return results;
 }

@@ -12,6 +12,7 @@ Value Builder::Reshape(const Value& x, const Shape& shape) {
   Value v = Begin(x.dtype, shape);
   Text("stablehlo.reshape ");
   AppendName(x);
+  Note(OpKind::kReshape, "reshape", {x}, {v});
   EndTyped({x}, {v});
   return v;
 }
@@ -28,6 +29,7 @@ Value Builder::Broadcast(const Value& x, const Shape& shape, IntSpan dims) {
   Text("stablehlo.broadcast_in_dim ");
   AppendName(x);
   absl::StrAppend(&out_.text, ", dims = ", List(dims));
+  Note(OpKind::kBroadcast, "broadcast", {x}, {v}, {dims});
   EndTyped({x}, {v});
   return v;
 }
@@ -47,6 +49,7 @@ Value Builder::Transpose(const Value& x, IntSpan perm) {
   Text("stablehlo.transpose ");
   AppendName(x);
   absl::StrAppend(&out_.text, ", dims = ", List(perm));
+  Note(OpKind::kTranspose, "transpose", {x}, {v}, {perm});
   EndTyped({x}, {v});
   return v;
 }
@@ -58,6 +61,7 @@ Value Builder::Reverse(const Value& x, IntSpan dims) {
   AppendName(x);
   absl::StrAppend(&out_.text, ", dims = ", List(dims), " : ");
   AppendType(x);
+  Note(OpKind::kReverse, "reverse", {x}, {v}, {dims});
   End();
   return v;
 }
@@ -74,6 +78,7 @@ Value Builder::Concat(absl::Span<const Value> parts, int64_t axis) {
   Text("stablehlo.concatenate ");
   Names(parts);
   absl::StrAppend(&out_.text, ", dim = ", axis);
+  Note(OpKind::kConcat, "concatenate", parts, {v}, {{axis}});
   EndTyped(parts, {v});
   return v;
 }
@@ -92,6 +97,7 @@ Value Builder::Slice(const Value& x, IntSpan begin, IntSpan limit, IntSpan strid
   Text("stablehlo.slice ");
   AppendName(x);
   absl::StrAppend(&out_.text, " [", ranges, "]");
+  Note(OpKind::kSlice, "slice", {x}, {v}, {begin, stride});
   EndTyped({x}, {v});
   return v;
 }
@@ -113,6 +119,7 @@ Value Builder::DynamicSlice(const Value& x, absl::Span<const Value> starts, IntS
   absl::StrAppend(&out_.text, ", sizes = ", List(sizes));
   Values operands = {x};
   operands.insert(operands.end(), starts.begin(), starts.end());
+  Note(OpKind::kDynamicSlice, "dynamic_slice", operands, {v}, {sizes});
   EndTyped(operands, {v});
   return v;
 }
@@ -124,6 +131,7 @@ Value Builder::DynamicUpdate(const Value& x, const Value& update, absl::Span<con
   Values operands = {x, update};
   operands.insert(operands.end(), starts.begin(), starts.end());
   Names(operands);
+  Note(OpKind::kDynamicUpdate, "dynamic_update_slice", operands, {v});
   EndTyped(operands, {v});
   return v;
 }
@@ -146,6 +154,7 @@ Value Builder::Pad(const Value& x, const Value& filler, IntSpan low, IntSpan hig
   Names({x, filler});
   absl::StrAppend(&out_.text, ", low = ", List(low), ", high = ", List(high),
                   ", interior = ", List(interior));
+  Note(OpKind::kPad, "pad", {x, filler}, {v}, {low, interior});
   EndTyped({x, filler}, {v});
   return v;
 }
@@ -154,6 +163,7 @@ Value Builder::Iota(DataType dtype, const Shape& shape, int64_t dim) {
   Value v = Begin(dtype, shape);
   absl::StrAppend(&out_.text, "stablehlo.iota dim = ", dim, " : ");
   AppendType(v);
+  Note(OpKind::kIota, "iota", {}, {v}, {{dim}});
   End();
   return v;
 }

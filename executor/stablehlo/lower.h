@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ class NodeEvaluator;  // grappler_lite/pipeline/pass.h
 }
 
 namespace tenon::stablehlo {
+
+struct Trace;  // executor/stablehlo/trace.h
 
 // A value that enters the program. All readers of `output` among the nodes read it. The node of
 // `output` is not computed: what reads another of its outputs needs an argument for that too.
@@ -47,6 +50,7 @@ struct LoweringRequest {
   // Puts the name of the node beside its first line, as a comment. Texts of equal clusters are then
   // no longer equal.
   bool node_names = false;
+  bool trace = false;  // Program::trace is wanted
   // Constants of more bytes are parameters, unless all of their elements have the same bits.
   size_t most_constant_bytes = 1024;
 };
@@ -84,6 +88,7 @@ struct Program {
   // The node of each line of `text`, by the number of the line less 1; kNoNode for lines of no
   // node. Lines of a function's body have the node of the graph that calls it.
   std::vector<NodeId> line_nodes;
+  std::shared_ptr<const Trace> trace;  // null unless it was asked for
 };
 
 // Returns the program. Time is linear in the nodes, their shapes and the bytes of small constants.

@@ -83,7 +83,11 @@ absl::StatusOr<std::vector<NodeId>> OrderOf(const Graph& graph, absl::Span<const
 }
 
 Lowerer::Lowerer(const LoweringRequest& request)
-    : request_(request), builder_(request.allow_tf32 ? "DEFAULT" : "HIGHEST", request.node_names) {}
+    : request_(request), builder_(request.allow_tf32 ? "DEFAULT" : "HIGHEST", request.node_names) {
+  if (!request.trace) return;
+  trace_ = std::make_shared<Trace>();
+  builder_.set_trace(trace_.get());
+}
 
 absl::Status Lowerer::AddArguments(Frame& frame) {
   for (size_t i = 0; i < request_.arguments.size(); ++i) {
@@ -376,6 +380,10 @@ Program Lowerer::Finish(const std::vector<Value>& results) {
     program.line_nodes.insert(program.line_nodes.end(), 3, kNoNode);
   }
   for (CheckFlag& flag : checks_) program.checks.push_back(std::move(flag.check));
+  if (trace_ != nullptr) {
+    for (const Value& v : results) trace_->results.push_back(Builder::Traced(v));
+    program.trace = std::move(trace_);
+  }
   return program;
 }
 

@@ -92,6 +92,7 @@ class Lowerer {
 
   const LoweringRequest& request_;
   Builder builder_;
+  std::shared_ptr<Trace> trace_;  // null: nobody wants one
   std::vector<CheckFlag> checks_;
   std::vector<Parameter> weights_;
   absl::flat_hash_map<const void*, int32_t> weight_of_;  // by the address of the elements

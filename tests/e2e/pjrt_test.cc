@@ -1,6 +1,7 @@
 // Models on devices behind PJRT: the reference plug-in compiles clusters of their nodes.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -246,6 +247,100 @@ TEST(PjrtErrors, WrongNumbersAreFoundAndNotUsed) {
   EXPECT_THAT(run.err, AllOf(HasSubstr("other numbers than ordinary kernels"),
                              HasSubstr("the first wrong node is"), HasSubstr("MatMul")));
   for (const json& expect : json::parse(run.out)["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+}
+
+// A chain of six nodes, of which the plug-in computes the one with Tanh wrongly.
+std::vector<std::string> WrongTanh(const std::string& command, const std::string& device) {
+  const std::string path = ::testing::TempDir() + "/pjrt_wrong_tanh.pbtxt";
+  std::ofstream file(path);
+  file << "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr "
+          "{ key: 'shape' value { shape { dim { size: 3 } } } } }\n";
+  std::string input = "x";
+  for (const char* op : {"Neg", "Abs", "Tanh", "Sqrt", "Exp", "Square"}) {
+    file << "node { name: 'n_" << op << "' op: '" << op << "' input: '" << input
+         << "' attr { key: 'T' value { type: DT_FLOAT } } }\n";
+    input = std::string("n_") + op;
+  }
+  return {command,    path,          "--output",
+          input,      "--plugin",    Reference() + ";option.wrong_op=stablehlo.tanh",
+          "--device", device,        "--xla",
+          "all",      "--opt-level", "0"};
+}
+
+class PjrtProofs : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PjrtProofs, BisectFindsTheNodeOfACluster) {
+  const json doc = Document(WrongTanh("bisect", GetParam()));
+  EXPECT_EQ(doc["wrong"], true);
+  EXPECT_EQ(doc["cause"], "placed node");
+  EXPECT_EQ(doc["nodes"], json::array({"n_Tanh"})) << doc;
+}
+
+TEST_P(PjrtProofs, ReduceKeepsTheNodeOfACluster) {
+  const std::string small = ::testing::TempDir() + "/pjrt_wrong_tanh_small.pbtxt";
+  std::vector<std::string> args = WrongTanh("reduce", GetParam());
+  args.insert(args.end(), {"-o", small});
+  const json doc = Document(args);
+  EXPECT_EQ(doc["nodes_after"], 2) << doc;
+  // What was written is still wrong.
+  args = WrongTanh("bisect", GetParam());
+  args[1] = small;
+  args[3] = doc["output"];
+  args.insert(args.end(), {"--inputs", doc["inputs"]});
+  EXPECT_EQ(Document(args)["nodes"], json::array({"n_Tanh"}));
+  EXPECT_THAT(doc["next"].get<std::string>(), AllOf(HasSubstr("--xla=all"), HasSubstr(GetParam())));
+}
+
+TEST_P(PjrtProofs, VerifyingNamesTheNodeOfACluster) {
+  std::vector<std::string> args = WrongTanh("run", GetParam());
+  args.insert(args.end(),
+              {"--input", "x=3xf32=1,2,3", "--verify-each=numeric", "--xla-errors", "fail"});
+  const Finished run = GraphRun(args);
+  EXPECT_NE(run.exit, 0);
+  EXPECT_THAT(run.err, HasSubstr("the first wrong node is 'n_Tanh' (Tanh)"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PjrtProofs, ::testing::Values("REFERENCE:0", "CPU:0"),
+                         [](const auto& info) { return std::string(info.param).substr(0, 3); });
+
+// A run whose batch no program has: the next bucket serves, and the answers are right.
+TEST(PjrtBuckets, PadTheBatch) {
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  for (const std::string& arg :
+       {std::string("--plugin"), Reference(), std::string("--xla-buckets"), std::string("3,64"),
+        std::string("--xla-errors"), std::string("fail"), std::string("--rtol"),
+        std::string("2e-4"), std::string("--atol"), std::string("2e-5")})
+    args.push_back(arg);
+  const json doc = Document(args);
+  for (const json& expect : doc["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+  ASSERT_EQ(doc["clusters"].size(), 1u);
+  const json& cluster = doc["clusters"][0];
+  EXPECT_EQ(cluster["padded_runs"], 1) << cluster;
+  ASSERT_EQ(cluster["open_dimensions"].size(), 1u);
+  EXPECT_EQ(cluster["open_dimensions"][0]["dimension"], 0);
+  EXPECT_EQ(cluster["open_dimensions"][0]["padded"], true);
+}
+
+TEST(PjrtBuckets, RefuseOtherTexts) {
+  const Finished run = GraphRun({"run", kMlp, "--xla-buckets", "8,4"});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("--xla-buckets"), HasSubstr("4 follows 8")));
+}
+
+// The process ends long before the compiler does.
+TEST(PjrtAsync, AnswersMeanwhileAndEnds) {
+  std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
+  for (const std::string& arg :
+       {std::string("--plugin"), Reference() + ";option.compile_ms=120000",
+        std::string("--xla-async"), std::string("--json"), std::string("--runs"), std::string("3")})
+    args.push_back(arg);
+  const auto begin = std::chrono::steady_clock::now();
+  const Finished run = GraphRun(args);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const json doc = json::parse(run.out);
+  for (const json& expect : doc["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
+  EXPECT_EQ(doc["clusters"][0]["compiling"], 1);
 }
 
 TEST(PjrtDevices, AreListedWithTheirKind) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "executor/cli/model/workbench.h"
+#include "executor/cli/reports/cluster_report.h"
 #include "executor/cli/reports/machine.h"
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
@@ -72,6 +73,8 @@ void WriteTiming(const Timing& timing, Json& doc) {
   doc.Set("runs_per_s", static_cast<double>(s.count) / timing.runs.wall_s)
       .Set("plan_cache", PlanCacheJson(e))
       .Set("host_staging", HostStagingJson(e));
+  if (const ClusterSet* const clusters = ClustersOf(e))
+    doc.Set("clusters", ClustersJson(*clusters));
 }
 
 std::string TimingText(const Timing& timing, const Style& style) {

@@ -89,8 +89,8 @@ bool AnyPluginHasAPass() {
   return std::any_of(plugins.begin(), plugins.end(), [](const PluginInfo& p) { return p.pass; });
 }
 
-// What is wrong with a failing case: empty if nothing is. If a plug-in's pass ends the process, all
-// smaller cases are tried in processes of their own.
+// What is wrong with a failing case: empty if nothing is. Rewrites come before placement. If a
+// plug-in's pass ends the process, all smaller cases are tried in processes of their own.
 class Fault {
  public:
   static absl::StatusOr<Fault> Of(const ProofTask& task, const RequestFlags& flags) {
@@ -100,13 +100,18 @@ class Fault {
       TENON_ASSIGN_OR_RETURN(fault.what_, trial->Of(task.failing));
       if (!fault.what_.empty()) fault.trial_ = std::move(trial);
     }
-    if (fault.trial_ == nullptr) fault.what_ = fault.judge_.OptimizedIsWrong(task.failing);
+    if (fault.trial_ != nullptr) return fault;
+    fault.what_ = fault.judge_.OptimizedIsWrong(task.failing);
+    if (!fault.what_.empty()) return fault;
+    fault.what_ = fault.judge_.PlacedIsWrong(task.failing);
+    fault.of_placement_ = !fault.what_.empty();
     return fault;
   }
 
   const std::string& what() const { return what_; }
   // Whether a smaller case fails too: with any wrong result, or with the same last message.
   std::string StillIn(const FailingCase& smaller) const {
+    if (of_placement_) return judge_.PlacedIsWrong(smaller);
     if (trial_ == nullptr) return judge_.OptimizedIsWrong(smaller);
     const absl::StatusOr<std::string> words = trial_->Of(smaller);
     return words.ok() && *words == what_ ? what_ : "";
@@ -135,6 +140,7 @@ class Fault {
   const ResultJudge& judge_;
   std::unique_ptr<FaultTrial> trial_;
   std::string what_;
+  bool of_placement_ = false;  // it is wrong without any pass, where nodes are placed and compiled
 };
 
 absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
@@ -147,7 +153,8 @@ absl::Status ReduceModel(const ReduceFlags& flags, Invocation& invocation) {
   if (fault.what().empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(flags.paths.front(),
-                     ": all rewrites together keep the answers: there is nothing to reduce"));
+                     ": all rewrites together keep the answers, and so does the placement of all "
+                     "nodes: there is nothing to reduce"));
   }
   // A pass that keeps something from call to call may be wrong once and never again: the search
   // would then end at an arbitrary case.

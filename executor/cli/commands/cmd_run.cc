@@ -11,6 +11,7 @@
 #include "executor/cli/options/run_flags.h"
 #include "executor/cli/options/ticker.h"
 #include "executor/cli/passes/pass_report.h"
+#include "executor/cli/reports/cluster_report.h"
 #include "executor/cli/reports/page.h"
 #include "executor/cli/reports/plan_report.h"
 #include "executor/cli/reports/run_reports.h"
@@ -95,6 +96,8 @@ void AddDetails(const RunOutcome& outcome, Json& doc) {
       .Set("times_ms", std::move(times_json))
       .Set("plan_cache", PlanCacheJson(e))
       .Set("host_staging", HostStagingJson(e));
+  if (const ClusterSet* const clusters = ClustersOf(e))
+    doc.Set("clusters", ClustersJson(*clusters));
 }
 
 Json RunJson(Json fetches) {

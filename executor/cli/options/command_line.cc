@@ -65,6 +65,9 @@ std::string OptimizerArguments(const CompileFlags& flags) {
   arguments.AddEach("--place", flags.place);
   if (flags.no_fallback) arguments.Add("--no-fallback");
   if (!flags.soft_placement) arguments.Add("--soft-placement=off");
+  if (flags.clusters.mode) arguments.Add("--xla", std::string(XlaModeName(*flags.clusters.mode)));
+  if (!flags.xla_buckets.empty()) arguments.Add("--xla-buckets", flags.xla_buckets);
+  if (flags.clusters.allow_tf32) arguments.Add("--allow-tf32");
   arguments.AddEach("--disable-rewrite", flags.disabled_rewrites);
   if (flags.fast_math) arguments.Add("--fast-math");
   if (!flags.target.empty()) arguments.Add("--target", flags.target);

@@ -13,6 +13,10 @@ std::string RefuseTarget(const std::string& name) {
   return std::string(Target::Parse(name).status().message());
 }
 
+std::string RefuseBuckets(const std::string& text) {
+  return std::string(Buckets::Parse(text).status().message());
+}
+
 std::string RefuseSchedule(const std::string& text) {
   if (NodeOrderOf(text).has_value()) return "";
   return absl::StrCat(text,
@@ -57,6 +61,12 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
       [this](const std::string& v) { clusters.mode = XlaModeOf(v); });
   d.Text("--xla-cache", clusters.program_cache, "DIR",
          "where compiled programs are kept for later runs of the command");
+  d.Text("--xla-buckets", xla_buckets, "pow2|LIST|off",
+         "dimensions that vary between runs are padded, where no result can see it, so that one "
+         "program serves many sizes: to the next power of two, or to sizes such as 1,8,64",
+         RefuseBuckets);
+  d.Flag("--xla-async", xla_async,
+         "ordinary kernels run while a program is being compiled, and the program afterwards");
   d.Choice("--xla-errors", {"report", "fail"}, "report|fail",
            "nodes that a device cannot compile or run together: report: ordinary kernels run, with "
            "a warning; fail: an error",

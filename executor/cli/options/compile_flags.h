@@ -19,8 +19,10 @@ struct PlacementFlags {
   std::vector<std::string> place;  // REGEX=DEVICE, in the order given
   bool no_fallback = false;        // PlacerOptions::fallback is false
   bool soft_placement = true;
-  bool spread = false;  // PlacerOptions::spread
-  ClusterOptions clusters;
+  bool spread = false;      // PlacerOptions::spread
+  ClusterOptions clusters;  // but for what the next two flags say
+  std::string xla_buckets;  // right for Buckets::Parse; empty: not given
+  bool xla_async = false;
   int threads = 0;  // 0: DefaultThreads(); for `check`, one for each case
   InterOp inter_op = InterOp::kOn;
   Pin pin = Pin::kOff;

@@ -137,6 +137,10 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   constexpr double kGrace = 1;
   session.device_timeout_s = flags.timeout_s ? *flags.timeout_s + kGrace : kDefaultCallbackTimeout;
   session.clusters = flags.clusters;
+  if (!flags.xla_buckets.empty()) {
+    TENON_ASSIGN_OR_RETURN(session.clusters.buckets, Buckets::Parse(flags.xla_buckets));
+  }
+  if (flags.xla_async) session.clusters.async = true;
   session.clusters.timeout_s = session.device_timeout_s;
   session.seed = flags.seed;
   return session;

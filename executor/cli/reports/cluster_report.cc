@@ -28,6 +28,15 @@ Json ClustersJson(const ClusterSet& clusters) {
   for (size_t i = 0; i < clusters.size(); ++i) {
     const Cluster& cluster = clusters.at(i).cluster();
     const ClusterRuns runs = clusters.at(i).runs();
+    Json dims = Json::Array();
+    for (const OpenDimReport& dim : runs.open_dims) {
+      Json row = Json::Object();
+      row.Set("input", dim.input)
+          .Set("dimension", dim.dimension)
+          .Set("padded", dim.why_not.empty())
+          .Set("why_not", OneLine(dim.why_not));
+      dims.Push(std::move(row));
+    }
     Json json = Json::Object();
     json.Set("name", cluster.name)
         .Set("device", cluster.device->short_name())
@@ -36,9 +45,12 @@ Json ClustersJson(const ClusterSet& clusters) {
         .Set("arguments", cluster.arguments.size())
         .Set("results", cluster.results.size())
         .Set("programs", runs.programs)
+        .Set("compiling", runs.compiling)
         .Set("runs", runs.runs)
+        .Set("padded_runs", runs.padded_runs)
         .Set("ordinary_runs", runs.ordinary_runs)
-        .Set("reason", OneLine(runs.reason));
+        .Set("reason", OneLine(runs.reason))
+        .Set("open_dimensions", std::move(dims));
     array.Push(std::move(json));
   }
   return array;

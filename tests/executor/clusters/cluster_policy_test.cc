@@ -31,6 +31,16 @@ TEST(ClusterPolicy, HasTensorFlowsLevels) {
   EXPECT_EQ(Parsed("--tf_xla_auto_jit=single-gpu(1)").mode, XlaMode::kOn);
 }
 
+TEST(ClusterPolicy, ReadsAsyncAndBuckets) {
+  EXPECT_FALSE(Parsed("").async_compilation);
+  EXPECT_TRUE(Parsed("--tf_xla_async_compilation").async_compilation);
+  EXPECT_FALSE(Parsed("").buckets.on());
+  EXPECT_EQ(Parsed("--tenon_xla_buckets=4,8").buckets.Of(5), 8);
+  std::vector<std::string> warnings;
+  EXPECT_FALSE(ParseXlaFlags("--tenon_xla_buckets=8,4", &warnings).buckets.on());
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("'8,4' is no value of tenon_xla_buckets")));
+}
+
 TEST(ClusterPolicy, ReadsSizesListsAndFolders) {
   const ClusterPolicy policy = Parsed(
       "--tf_xla_min_cluster_size=2  --tf_xla_max_cluster_size=50 --tf_xla_clustering_fuel=7 "

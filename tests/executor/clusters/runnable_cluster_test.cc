@@ -10,6 +10,7 @@
 
 #include "executor/session/session.h"
 #include "plugin/host/loading/loader.h"
+#include "tests/executor/clusters/reference_util.h"
 #include "tests/executor/graph_text_util.h"
 #include "tests/support/paths.h"
 
@@ -70,6 +71,61 @@ TEST_F(RunnableClusterTest, AWrongProgramIsReplacedInEachRun) {
     ASSERT_TRUE(out.ok()) << out.status();
     EXPECT_THAT(testing::Values((*out)[0]), ElementsAre(4, 0));
   }
+}
+
+// More than ten compilations with fewer than fifty runs each: no more are made, and one warning
+// says so. The programs that there are go on.
+TEST(ManyShapes, SendAClusterBackToOrdinaryKernels) {
+  const testing::ReferencePlugin plugin;
+  const auto session =
+      plugin.Open(testing::Placeholder("x", "dim { size: -1 }") + testing::Node("a", "Neg", {"x"}) +
+                      testing::Node("y", "Mul", {"a", "x"}),
+                  ClusterOptions());
+  ASSERT_NE(session, nullptr);
+  const auto executable = session->Prepare({"x"}, {"y"});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const auto run = [&](int64_t size) {
+    const Tensor x =
+        testing::Floats(std::vector<float>(static_cast<size_t>(size), 3), Shape({size}));
+    const auto out = session->Run(*executable, {&x, 1});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_THAT(testing::Values((*out)[0]), ::testing::Each(-9));
+  };
+  ::testing::internal::CaptureStderr();
+  for (int64_t size = 1; size <= 20; ++size) ASSERT_NO_FATAL_FAILURE(run(size));
+  ClusterRuns runs = testing::RunsOf(**executable).at(0);
+  EXPECT_EQ(runs.programs, 10);
+  EXPECT_EQ(runs.runs, 10);
+  EXPECT_EQ(runs.ordinary_runs, 10);
+  EXPECT_THAT(runs.reason, HasSubstr("compiled for 10 sets of shapes, which ran 10 times"));
+  for (int i = 0; i < 600; ++i) ASSERT_NO_FATAL_FAILURE(run(3));
+  // For good, as in TensorFlow.
+  ASSERT_NO_FATAL_FAILURE(run(21));
+  const std::string told = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(told.find("ordinary kernels run"), told.rfind("ordinary kernels run")) << told;
+  runs = testing::RunsOf(**executable).at(0);
+  EXPECT_EQ(runs.programs, 10);
+  EXPECT_EQ(runs.runs, 610);
+  EXPECT_EQ(runs.ordinary_runs, 11);
+}
+
+// Programs that run often are worth further ones.
+TEST(ManyShapes, ThatRunOftenAreCompiled) {
+  const testing::ReferencePlugin plugin;
+  const auto session =
+      plugin.Open(testing::Placeholder("x", "dim { size: -1 }") + testing::Node("a", "Neg", {"x"}) +
+                      testing::Node("y", "Mul", {"a", "x"}),
+                  ClusterOptions());
+  ASSERT_NE(session, nullptr);
+  const auto executable = session->Prepare({"x"}, {"y"});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  for (int64_t size = 1; size <= 12; ++size) {
+    const Tensor x =
+        testing::Floats(std::vector<float>(static_cast<size_t>(size), 3), Shape({size}));
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(session->Run(*executable, {&x, 1}).ok());
+  }
+  EXPECT_EQ(testing::RunsOf(**executable).at(0).programs, 12);
+  EXPECT_EQ(testing::RunsOf(**executable).at(0).ordinary_runs, 0);
 }
 
 }  // namespace

@@ -278,7 +278,7 @@ TEST(InlineCalls, FedCallsStay) {
 }
 
 // A variable of floats, "v", that "set" gives the value 7 and "add" one more.
-std::string Variable() {
+std::string OneVariable() {
   return Op("v", "VarHandleOp", {},
             Type("dtype", "DT_FLOAT") + "attr { key: 'shape' value { shape {} } }" +
                 "attr { key: 'shared_name' value { s: 'v' } }") +
@@ -310,7 +310,7 @@ TEST(InlineCalls, BodiesWaitForWhatTheCallWaitsFor) {
            Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
                Op("more", "AssignAddVariableOp", {"h", "one:output:0"}, Type("dtype", "DT_FLOAT")),
            Ret("r", "a"))});
-  auto session = MakeSession(Variable() + Placeholder("x", "") +
+  auto session = MakeSession(OneVariable() + Placeholder("x", "") +
                                  CallWithVariable("after", "read", {"v", "x", "^set"}) +
                                  // Ordered by a value, as in version 1.
                                  Node("late", "Identity", {"x", "^set"}) +

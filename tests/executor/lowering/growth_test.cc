@@ -24,16 +24,16 @@ using testing::Ret;
 
 constexpr int64_t kMaxGrowth = 10'000'000;
 
-struct Optimized {
+struct GrownGraph {
   int64_t constants = 0;  // their bytes
   std::vector<std::string> budgets;
 };
 
-Optimized Optimize(std::string graph, std::vector<std::string> fetches) {
+GrownGraph Optimize(std::string graph, std::vector<std::string> fetches) {
   auto session = MakeSession(std::move(graph), 1);
   const auto e = session->Prepare({}, fetches);
   EXPECT_TRUE(e.ok()) << e.status();
-  Optimized result;
+  GrownGraph result;
   if (!e.ok()) return result;
   const Graph& g = OptimizedGraph(**e);
   for (NodeId n = 0; n < g.num_node_ids(); ++n) {
@@ -53,7 +53,7 @@ TEST(Growth, CountsTheTextOfStrings) {
     graph += Op(absl::StrCat("j", i), "StringJoin", {before, before},
                 "attr { key: 'N' value { i: 2 } } attr { key: 'separator' value { s: '' } }");
   }
-  const Optimized result = Optimize(graph, {"j40"});
+  const GrownGraph result = Optimize(graph, {"j40"});
   EXPECT_LE(result.constants, kMaxGrowth);
   EXPECT_GT(result.constants, kMaxGrowth / 4);  // what fits is folded
   EXPECT_THAT(result.budgets, Contains("10000000 bytes of growth by all folds"));
@@ -67,7 +67,7 @@ TEST(Growth, IsRefusedBeforeWhatOnlyTheDataTellsIsComputed) {
       Op("ragged", "RaggedRange", {"start", "limit", "delta"},
          testing::Type("T", "DT_INT32") + testing::Type("Tsplits", "DT_INT64")) +
       Node("y", "Neg", {"ragged:1"}, "", "DT_INT32");
-  const Optimized result = Optimize(graph, {"y"});
+  const GrownGraph result = Optimize(graph, {"y"});
   EXPECT_LE(result.constants, 100);
   EXPECT_THAT(result.budgets, Contains("10000000 bytes of growth by one fold"));
 }
@@ -108,7 +108,7 @@ TEST(Growth, IsCountedOverAllRounds) {
                 testing::Type("T", "DT_FLOAT") + testing::Type("index_type", "DT_INT32"));
     fetches.push_back("f" + n);
   }
-  const Optimized result = Optimize(graph, fetches);
+  const GrownGraph result = Optimize(graph, fetches);
   EXPECT_GT(result.constants, 8'000'000);
   EXPECT_LE(result.constants, kMaxGrowth);
   EXPECT_THAT(result.budgets, Contains("10000000 bytes of growth by all folds"));

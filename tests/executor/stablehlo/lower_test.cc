@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "executor/compile/passes/evaluator.h"
 #include "executor/stablehlo/text.h"
+#include "executor/stablehlo/trace.h"
 #include "graph/io/io.h"
 #include "plugin/kernels/kernel_registry.h"
 #include "tests/executor/graph_text_util.h"
@@ -66,6 +68,37 @@ std::string Joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) absl::StrAppend(&text, line, "\n");
   return text;
+}
+
+// Who compares programs by their traces relies on it.
+TEST(StableHlo, TracesEachOpOfTheText) {
+  const std::string index = testing::Type("Tidx", "DT_INT32");
+  const Graph graph = Parse(
+      Placeholder("x", "dim { size: 4 } dim { size: 6 }") +
+      Const("axis", "DT_INT32", "tensor_shape { } int_val: 1") +
+      Const("k", "DT_INT32", "tensor_shape { } int_val: 2") + Node("a", "Softmax", {"x"}) +
+      Node("b", "Cumsum", {"a", "axis"}, index) + Node("c", "TopKV2", {"b", "k"}) +
+      Node("d", "ArgMax", {"b", "axis"}, index + testing::Type("output_type", "DT_INT32")) +
+      testing::Op("e", "GatherV2", {"x", "d", "axis"},
+                  testing::Type("Tparams", "DT_FLOAT") + testing::Type("Tindices", "DT_INT32") +
+                      testing::Type("Taxis", "DT_INT32")) +
+      Node("f", "BatchMatMulV2", {"c", "c"}, "attr { key: 'adj_y' value { b: true } }") +
+      Node("g", "Pow", {"f", "f"}));
+  const std::vector<Argument> arguments = {
+      {{graph.FindNode("x"), 0}, DataType::kFloat, Shape({4, 6}), {}}};
+  const std::vector<Output> results = {{graph.FindNode("e"), 0}, {graph.FindNode("g"), 0}};
+  const auto program =
+      Lower({.graph = &graph, .arguments = arguments, .results = results, .trace = true});
+  ASSERT_TRUE(program.ok()) << program.status();
+  ASSERT_NE(program->trace, nullptr);
+  size_t ops = 0;
+  for (std::string_view line : absl::StrSplit(program->text, '\n')) {
+    line = absl::StripLeadingAsciiWhitespace(line);
+    ops += line.starts_with("%") || line.starts_with("stablehlo.return") ? 1 : 0;
+  }
+  EXPECT_GT(ops, 20u);
+  EXPECT_EQ(program->trace->ops.size(), ops) << program->text;
+  EXPECT_EQ(program->trace->results.size(), program->results.size());
 }
 
 TEST(StableHlo, PrintsADenseLayer) {

@@ -1,0 +1,31 @@
+// A thread that compiles while runs go on.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace tenon {
+
+// Does jobs one after the other, on a thread that lives while there are jobs. Thread-safe.
+//
+// A plug-in cannot be told to stop compiling. So the destructor drops the jobs that have not begun,
+// and does not wait for the one that has: a job owns all that it uses. At the end of the process
+// jobs that have begun get two seconds; then the process ends at once, with its status, and without
+// the exit handlers that were registered before the first job.
+class BackgroundCompiler {
+ public:
+  BackgroundCompiler();
+  ~BackgroundCompiler();
+  BackgroundCompiler(const BackgroundCompiler&) = delete;
+  BackgroundCompiler& operator=(const BackgroundCompiler&) = delete;
+
+  void Add(std::function<void()> job);
+
+ private:
+  struct Jobs;
+  static void Work(const std::shared_ptr<Jobs>& jobs);
+
+  const std::shared_ptr<Jobs> jobs_;
+};
+
+}  // namespace tenon
