@@ -77,6 +77,12 @@ bool MayPass(const absl::Status& status) {
          absl::IsDeadlineExceeded(status);
 }
 
+// Whether a program that was compiled on another thread may be made at another try.
+bool FailedForNow(const ProgramFuture& future) {
+  const ProgramFuture::Program* const program = future.Get();
+  return program != nullptr && MayPass(program->status());
+}
+
 // A view of memory that the caller keeps.
 Tensor ViewOfMemory(const BufferSpec& spec, void* data) {
   return Tensor(spec.type, spec.shape,
@@ -176,13 +182,14 @@ RunnableCluster::Step RunnableCluster::StepFor(const tenon::Prepare& p) {
   std::string signature = SignatureOf(inputs);
   absl::MutexLock lock(&mutex_);
   const auto it = steps_.find(signature);
-  if (it != steps_.end()) return it->second;
+  if (it != steps_.end() && !(it->second.ok() && FailedForNow(*(*it->second)->program)))
+    return it->second;
   Step step = MakeStep(std::move(inputs));
   // The next run with these shapes may have the memory or the device that this one lacked.
   if (MayPass(step.status())) return step;
   // Plans keep their steps. What is dropped here is made again from the programs.
   if (steps_.size() >= kMostClusterSteps) steps_.clear();
-  steps_.emplace(std::move(signature), step);
+  steps_.insert_or_assign(std::move(signature), step);
   return step;
 }
 
@@ -219,10 +226,11 @@ RunnableCluster::Made RunnableCluster::ProgramOf(const Inputs& inputs,
                                                  stablehlo::Program* lowered) {
   std::string signature = SignatureOf(inputs);
   const auto it = programs_.find(signature);
-  if (it != programs_.end()) return it->second;
+  if (it != programs_.end() && !(it->second.ok() && FailedForNow(*(*it->second)->future)))
+    return it->second;
   TENON_RETURN_IF_ERROR(MayCompile());
   Made made = MakeProgram(inputs, lowered);
-  if (!MayPass(made.status())) programs_.emplace(std::move(signature), made);
+  if (!MayPass(made.status())) programs_.insert_or_assign(std::move(signature), made);
   return made;
 }
 
