@@ -157,7 +157,7 @@ class Einsum {
     }
     Labels order = kept;
     order.insert(order.end(), summed.begin(), summed.end());
-    const Operand ordered = Ordered(call, from, order);
+    Operand ordered = Ordered(call, from, order);
     if (summed.empty()) return ordered;
     Operand to{ordered.tensor, kept};
     to.tensor.dims.resize(kept.size());
