@@ -118,15 +118,16 @@ class Pack {
 };
 
 // Copies the part of `in` of `out`'s size that begins at `begin` along `axis`.
-void TakeAlong(Call& call, const Tensor& in, const Tensor& out, size_t axis, int64_t begin,
-               const Dims& box) {
+void TakeAlong(Call& call, bool on_host, const Tensor& in, const Tensor& out, size_t axis,
+               int64_t begin, const Dims& box) {
   const int64_t step = RowMajorStrides(in.dims)[axis];
-  CopyStrided(call, in, begin * step, out, 0, BoxLoop(box, in.dims, box));
+  CopyAnywhere(call, on_host, in, begin * step, out, 0, BoxLoop(box, in.dims, box));
 }
 
 class Unpack {
  public:
-  Unpack(const Construction& node, const PlainRow&) : axis_(node.Int("axis")) {}
+  Unpack(const Construction& node, const PlacedRow& row)
+      : axis_(node.Int("axis")), on_host_(row.on_host) {}
   void Compute(Call& call) const {
     const Tensor in = call.In(0);
     const auto axis = static_cast<size_t>(NormalAxis(axis_, in.rank(), "Unpack"));
@@ -137,11 +138,13 @@ class Unpack {
     Dims box = in.dims, dims = in.dims;
     box[axis] = 1;
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
-    for (int i = 0; i < call.outputs(); ++i) TakeAlong(call, in, call.Out(i, dims), axis, i, box);
+    for (int i = 0; i < call.outputs(); ++i)
+      TakeAlong(call, on_host_, in, call.Out(i, dims), axis, i, box);
   }
 
  private:
   const int64_t axis_;
+  const bool on_host_;
 };
 
 class Split {
@@ -161,7 +164,7 @@ class Split {
     for (int i = 0; i < call.outputs(); ++i) {
       Dims dims = in.dims;
       dims[axis] = sizes[static_cast<size_t>(i)];
-      TakeAlong(call, in, call.Out(i, dims), axis, begin, dims);
+      TakeAlong(call, false, in, call.Out(i, dims), axis, begin, dims);
       begin += dims[axis];
     }
   }
@@ -199,7 +202,7 @@ class Split {
 
 class Slice {
  public:
-  Slice(const Construction&, const PlainRow&) {}
+  Slice(const Construction&, const PlacedRow& row) : on_host_(row.on_host) {}
   void Compute(Call& call) const {
     const Tensor in = call.In(0);
     const std::vector<int64_t> begin = call.HostInts(1), size = call.HostInts(2);
@@ -219,8 +222,11 @@ class Slice {
       }
       at += begin[d] * strides[d];
     }
-    CopyStrided(call, in, at, call.Out(0, dims), 0, BoxLoop(dims, in.dims, dims));
+    CopyAnywhere(call, on_host_, in, at, call.Out(0, dims), 0, BoxLoop(dims, in.dims, dims));
   }
+
+ private:
+  const bool on_host_;
 };
 
 // Pads, or for a gradient takes the padding off; the value is 0 or an input.
@@ -592,10 +598,12 @@ constexpr Concat::Row kConcat[] = {{{"ConcatV2", kData, "T", "axis"}, true},
                                    {{"ConcatV2", kI32, "T", "values axis output"}, true, true},
                                    {{"Concat", kData, "T", "concat_dim"}, false}};
 constexpr PlacedRow kPack[] = {{{"Pack", kData}}, {{"Pack", kI32, "T", "values output"}, true}};
-constexpr PlainRow kUnpack[] = {{{"Unpack", kData}}};
+constexpr PlacedRow kUnpack[] = {{{"Unpack", kData}},
+                                 {{"Unpack", kI32, "T", "value output"}, true}};
 constexpr Split::Row kSplit[] = {{{"Split", kMoved, "T", "split_dim"}, false},
                                  {{"SplitV", kMoved, "T", "size_splits split_dim"}, true}};
-constexpr PlainRow kSlice[] = {{{"Slice", kData, "T", "begin size"}}};
+constexpr PlacedRow kSlice[] = {{{"Slice", kData, "T", "begin size"}},
+                                {{"Slice", kI32, "T", "input begin size output"}, true}};
 constexpr Pad::Row kPad[] = {{{"Pad", kMoved, "T", "paddings"}, false},
                              {{"PadV2", kMoved, "T", "paddings"}, true}};
 constexpr PlainRow kMirrorPad[] = {{{"MirrorPad", kMoved, "T", "paddings"}}};
