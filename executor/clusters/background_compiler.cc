@@ -51,9 +51,25 @@ bool ProcessEnds() {
   return threads.process_ends;
 }
 
-void CountThread(int change) {
+// At the end of the process the destructors of the thread that ends it come first. A handler that
+// is registered there runs before the destructors of all static objects, also of those that a
+// plug-in has made since.
+struct LastHandler {
+  ~LastHandler() {
+    if (gettid() == getpid()) on_exit(EndOfProcess, nullptr);
+  }
+};
+
+// If another thread than the first ends the process, this handler has to do: it comes after the
+// destructors of static objects that were made later.
+void WatchEndOfProcess() {
   static const int registered = on_exit(EndOfProcess, nullptr);
   static_cast<void>(registered);  // without memory for it, the process ends as it can
+  thread_local const LastHandler handler;
+  static_cast<void>(handler);
+}
+
+void CountThread(int change) {
   Threads& threads = AllThreads();
   absl::MutexLock lock(&threads.mutex);
   threads.count += change;
@@ -97,6 +113,7 @@ void BackgroundCompiler::Add(std::function<void()> job) {
     jobs_->waiting.push_back(std::move(job));
     if (std::exchange(jobs_->has_thread, true)) return;
   }
+  WatchEndOfProcess();
   CountThread(1);
   try {
     std::thread([jobs = jobs_]() mutable {

@@ -10,8 +10,8 @@ namespace tenon {
 //
 // A plug-in cannot be told to stop compiling. So the destructor drops the jobs that have not begun,
 // and does not wait for the one that has: a job owns all that it uses. At the end of the process
-// jobs that have begun get two seconds; then the process ends at once, with its status, and without
-// the exit handlers that were registered before the first job.
+// jobs that have begun get two seconds; then the process ends at once, with its status, and runs no
+// exit handlers that are left.
 class BackgroundCompiler {
  public:
   BackgroundCompiler();

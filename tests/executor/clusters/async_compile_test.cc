@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "executor/session/reports.h"
@@ -131,6 +132,28 @@ TEST_F(AsyncCompile, ManyThreadsSeeItHappen) {
   AwaitPrograms();
   for (int64_t size = 1; size <= 8; ++size) ExpectRight(size);
   EXPECT_GE(Runs().runs, 8);
+}
+
+// A process that ends in the middle of a compilation, with its session still there.
+void EndWhileCompiling(const std::string& option) {
+  const testing::ReferencePlugin plugin({option});
+  ClusterOptions clusters;
+  clusters.async = true;
+  const auto session = plugin.Open(
+      Placeholder("x", "dim { size: 1 }") + Node("a", "Neg", {"x"}) + Node("y", "Mul", {"a", "a"}),
+      clusters);
+  const auto out = session->Run({{"x", testing::Floats({3}, Shape({1}))}}, {"y"});
+  std::exit(out.ok() && testing::Values((*out)[0])[0] == 9 ? 7 : 1);
+}
+
+TEST(AsyncCompileDeathTest, ProcessesEndMeanwhile) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  // One compilation outlasts the patience, the other does not.
+  for (const char* option : {"compile_ms=600000", "compile_ms=300"}) {
+    const auto begin = steady_clock::now();
+    EXPECT_EXIT(EndWhileCompiling(option), ::testing::ExitedWithCode(7), "") << option;
+    EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(60)) << option;
+  }
 }
 
 }  // namespace
