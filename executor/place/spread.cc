@@ -85,6 +85,7 @@ class Spreader {
     std::vector<int32_t> inputs;
     NodeId only = kNoNode;
     ForEachProducer(n, [&](NodeId from) {
+      if (item_of_[from] < 0) return;  // it stands behind n, and closes a loop
       inputs.push_back(item_of_[from]);
       only = from;
     });

@@ -4,6 +4,8 @@
 
 #include "executor/run/device_steps.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "executor/run/aligned.h"
 #include "executor/run/shape_promises.h"
@@ -230,6 +232,17 @@ absl::StatusOr<Tensor> CopyStep::Target(Frame& frame, const Tensor& from) const 
   return Tensor(from.dtype(), from.shape(), std::move(buffer));
 }
 
+// Kernels of other runs may still use what is now the target, if these runs gave it back since the
+// stream last waited: `waits` know this run alone.
+absl::Status CopyStep::WaitForTarget(StreamHandle stream) const {
+  if (direction_ == Direction::kToHost || orders_itself_) return absl::OkStatus();
+  Device& owner = direction_ == Direction::kBetween ? *target_ : *device_;
+  const StreamHandle users = owner.compute_stream();
+  const bool waits = std::ranges::find(waits_, users, &StreamWait::other) != waits_.end();
+  if (waits || !owner.has_several_runs()) return absl::OkStatus();
+  return device_->StreamWaitsForStream(stream, users);
+}
+
 absl::Status CopyStep::Run(Frame& frame, const StepArgs& args) const {
   const Tensor from = frame.View(from_);
   if (!from.initialized()) return absl::InternalError("the value to copy is not there");
@@ -251,6 +264,7 @@ absl::Status CopyStep::Run(Frame& frame, const StepArgs& args) const {
   }
   TENON_RETURN_IF_ERROR(Wait(*device_, waits_));
   const StreamHandle stream = Queues().stream;
+  TENON_RETURN_IF_ERROR(WaitForTarget(stream));
   const auto loop = [&args](int64_t n, absl::FunctionRef<void(int64_t)> body) {
     args.workers->ParallelFor(n, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) body(i);

@@ -170,6 +170,7 @@ class CopyStep : public SlowStep {
   // The tensor to copy to: planned memory, or a new one.
   absl::StatusOr<Tensor> Target(Frame& frame, const Tensor& from) const;
   absl::StatusOr<Tensor> HostTarget(const Frame& frame, const Tensor& from) const;
+  absl::Status WaitForTarget(StreamHandle stream) const;
   absl::Status Queue(StreamHandle stream, const Tensor& from, const Tensor& to) const;
 
   Direction direction_;

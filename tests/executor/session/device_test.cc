@@ -2,6 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -115,7 +116,7 @@ class LoggingDevice : public testing::BareDevice {
   std::vector<std::pair<Tensor, Tensor>> queued_;
 };
 
-// Adds 1 to each element; in the input's buffer if it may.
+// Adds 1 to each element of the first input; in the input's buffer if it may.
 void Compute(void*, TF_OpKernelContext* context) {
   TF_Status* const status = TF_NewStatus();
   TF_Tensor* in = nullptr;
@@ -180,6 +181,7 @@ class DeviceTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     RegisterKernel("Relu", "LOGGING", "", Compute);
+    RegisterKernel("Maximum", "LOGGING", "", Compute);
     RegisterKernel("Relu", "CPU", "plus_one", Compute);
     RegisterKernel("Relu", "CPU", "pass", testing::PassOn);
     RegisterKernel("Relu", "CPU", "is_aligned", IsAligned);
@@ -369,6 +371,22 @@ TEST_F(DeviceTest, RunsDoNotWaitForEachOther) {
   EXPECT_FALSE(syncs({"b"}, x));
   zero_.EndRun();
   EXPECT_TRUE(syncs({"b"}, x)) << "the only run";
+}
+
+// Memory for the second feed may be what a kernel of another run still reads, though this run has
+// queued no kernel since the copy of the first one waited.
+TEST_F(DeviceTest, CopiesWaitForKernelsOfOtherRuns) {
+  Make(Placeholder("x", "dim { size: 1 }") + Placeholder("y", "dim { size: 1 }") +
+       Node("a", "Maximum", {"x", "y"}));
+  const auto waits = [&] {
+    Run({{"x", Floats({1}, {1})}, {"y", Floats({2}, {1})}}, {"a"});
+    EXPECT_THAT(result_, ElementsAre(2)) << status_;
+    return std::ranges::count(*Log(), "wait 0.h<0.c");
+  };
+  EXPECT_EQ(waits(), 1);
+  zero_.BeginRun();
+  EXPECT_EQ(waits(), 2);
+  zero_.EndRun();
 }
 
 // A chain of kernels on the device, each read by a Neg on the host, and the sum "s" of those.
