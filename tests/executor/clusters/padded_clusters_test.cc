@@ -64,6 +64,9 @@ struct Case {
   int known = -1;            // a dimension that the graph knows
 };
 
+// For messages of the test.
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
 class PaddedCluster : public ::testing::TestWithParam<Case> {};
 
 // Each run has other sizes of all dimensions; each answer is that of ordinary kernels.
