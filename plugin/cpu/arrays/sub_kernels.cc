@@ -78,7 +78,8 @@ absl::StatusOr<SubTensor> SubKernels::Call(std::string_view op,
   if (sub.run() == nullptr) return result;
   Part part{sub.run(), sub.state(), {}, result.buffer, part_scratch_};
   part_scratch_ = std::max(part_scratch_, static_cast<int64_t>(sub.scratch_bytes()));
-  for (const SubTensor& in : inputs) part.inputs.push_back(in.buffer);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    part.inputs.push_back(sub.inputs()[i].dropped ? -1 : inputs[i].buffer);
   state_->parts.push_back(std::move(part));
   return result;
 }
@@ -113,10 +114,35 @@ void SubKernels::Finish(absl::Span<const SubTensor> results) {
     }
   }
   if (!computed) return;
+  DropUnread(results);
   // The parts' own scratch lies behind the buffers; they run one at a time.
   for (Part& part : state_->parts) part.scratch_offset = scratch_;
   p_.set_scratch_bytes(static_cast<size_t>(scratch_ + part_scratch_));
   p_.set_run(&SubKernels::RunParts, state_);
+}
+
+void SubKernels::DropUnread(absl::Span<const SubTensor> results) {
+  std::vector<bool> read(state_->inputs + state_->buffers.size());
+  for (const SubTensor& result : results) read[result.buffer] = true;
+  std::vector<Part> kept;
+  std::vector<int> unread;
+  for (auto part = state_->parts.rbegin(); part != state_->parts.rend(); ++part) {
+    const bool runs = read[part->output];
+    for (const int buffer : part->inputs) {
+      if (buffer < 0) continue;
+      if (runs) {
+        read[buffer] = true;
+      } else if (buffer < state_->inputs) {
+        unread.push_back(buffer);
+      }
+    }
+    if (runs) kept.push_back(std::move(*part));
+  }
+  for (const int input : unread) {
+    if (!read[input]) p_.DropInput(input);
+  }
+  state_->parts.assign(std::make_move_iterator(kept.rbegin()),
+                       std::make_move_iterator(kept.rend()));
 }
 
 absl::Status SubKernels::RunParts(const void* state, const StepArgs& args) {

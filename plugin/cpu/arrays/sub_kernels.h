@@ -62,7 +62,8 @@ class SubKernels {
   SubTensor Copy(const SubTensor& in, const Shape& shape, StridedCopy copy);
   // Makes results[i] the step's output i. A result that is an input of the step becomes an alias of
   // that input. All other results must be different tensors. Sets the run function unless all
-  // results are aliases. Call once, at the end.
+  // results are aliases. Parts whose output no part reads, be it that the reader dropped the input,
+  // are left out. Call once, at the end.
   void Finish(absl::Span<const SubTensor> results);
 
  private:
@@ -80,6 +81,7 @@ class SubKernels {
   };
   static absl::Status RunParts(const void* state, const StepArgs& args);
   int NewBuffer(int64_t bytes);
+  void DropUnread(absl::Span<const SubTensor> results);
 
   Prepare& p_;
   std::shared_ptr<State> state_ = std::make_shared<State>();

@@ -51,6 +51,8 @@ absl::Status PrepareDepthwiseRows(Prepare& p, const ConvProblem& problem);
 // empty and that problem.starts_inside() is false. UNIMPLEMENTED if oneDNN has no primitive, or
 // none that is fast; else the errors of Guarded().
 absl::Status PrepareOneDnnConv(Prepare& p, const ConvProblem& problem);
+// For half and bfloat16: the same convolution of floats, between conversions of whole tensors.
+absl::Status PrepareWidenedConv(Prepare& p);
 // For windows of any kind over an input that is not empty, computed in floats. UNIMPLEMENTED unless
 // the type is float, half or bfloat16, or if the filter is empty. RESOURCE_EXHAUSTED if there is no
 // memory for a packed filter.
