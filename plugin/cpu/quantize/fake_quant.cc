@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/quantize/fake_quant_loop.h"
 #include "plugin/cpu/quantize/slices.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
@@ -57,6 +59,8 @@ const Nudged* NudgeAll(const FakeQuant& s, const StepArgs& args, int input) {
 
 absl::Status RunFakeQuant(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const FakeQuant*>(state);
+  const auto loop =
+      SelectIsa<FakeQuantLoop>(&sse2::RoundToSteps, &avx2::RoundToSteps, &avx512::RoundToSteps);
   const Nudged* const ranges = NudgeAll(s, args, 1);
   const auto* const in = static_cast<const float*>(args.in[0]);
   auto* const out = static_cast<float*>(args.out[0]);
@@ -64,12 +68,7 @@ absl::Status RunFakeQuant(const void* state, const StepArgs& args) {
     const Nudged r = ranges[slice];
     if (r.empty) return std::fill(out + begin, out + end, 0.0f);
     // TensorFlow multiplies by the inverse where the range is an attribute, and rounds differently.
-    const float inverse = 1.0f / r.step;
-    for (int64_t i = begin; i < end; ++i) {
-      const float shifted = std::max(std::min(in[i], r.max), r.min) - r.min;
-      const float steps = s.range_given ? shifted * inverse : shifted / r.step;
-      out[i] = std::floor(steps + 0.5f) * r.step + r.min;
-    }
+    loop(in + begin, end - begin, {r.min, r.max, r.step}, s.range_given, out + begin);
   });
   return absl::OkStatus();
 }
