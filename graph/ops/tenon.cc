@@ -49,6 +49,13 @@ absl::Status ProductShapes(InferenceContext& c, int products) {
   return absl::OkStatus();
 }
 
+// The dimensions of the indices, then those of a row.
+absl::Status CodedGatherShape(InferenceContext& c) {
+  TENON_ASSIGN_OR_RETURN(const PartialShape table, c.WithRank(c.input(1), 2));
+  c.set_output(0, Concatenate(c.input(0), Subshape(table, 1)));
+  return absl::OkStatus();
+}
+
 absl::Status ProjectionsShape(InferenceContext& c) { return ProductShapes(c, c.num_outputs()); }
 absl::Status CodedMatMulShape(InferenceContext& c) { return ProductShapes(c, 1); }
 
@@ -80,6 +87,31 @@ constexpr OpSpec kTenonOps[] = {
      "num_args: int >= 0 = 0; fused_ops: list(string) = []; epsilon: float = 0.0001; "
      "leakyrelu_alpha: float = 0.2",
      CodedMatMulShape},
+    // Rows of a table, which is a constant that the kernel keeps in codes: with a scale for each 32
+    // numbers of a row. _TenonCodedMatMul by the table, transposed, has the same codes.
+    {"_TenonCodedGather", "indices: Tindices; table: T", "rows: T",
+     "T: {float}; Tindices: {int32, int64}; code: {'int8', 'int4'}", CodedGatherShape, kPure,
+     OpFacts{.cost = {CostRule::kMove}}},
+    // As _TenonCodedMatMul, by a constant b of bytes: element [p, j] stands for (b[p, j] -
+    // zeros[j]) * scales[j]. Each value of a is rounded to the nearest of the multiples of `step`
+    // from `least` to `most`, at most 255 apart, with 0 among them; sums of their products are
+    // exact. A row with a NaN gives NaN.
+    {"_TenonQuantizedMatMul", "a: T; b: int8; scales: float; zeros: int32; args: num_args * T",
+     "product: T",
+     "T: {float}; step: float; least: int; most: int; transpose_b: bool = false; "
+     "num_args: int >= 0 = 0; fused_ops: list(string) = []; epsilon: float = 0.0001; "
+     "leakyrelu_alpha: float = 0.2",
+     CodedMatMulShape, kPure, OpFacts{.cost = {CostRule::kProduct}}},
+    // The same for a convolution of images with channels last, in one group. A step of 0: the
+    // multiples of each image are chosen by its extremes in the run. An image with a NaN gives NaN;
+    // so does one with an infinity, if the step is 0.
+    {"_TenonQuantizedConv2D",
+     "input: T; filter: int8; scales: float; zeros: int32; args: num_args * T", "output: T",
+     "T: {float}; step: float; least: int; most: int; num_args: int >= 0 = 0; "
+     "strides: list(int); padding: {'SAME', 'VALID', 'EXPLICIT'}; "
+     "explicit_paddings: list(int) = []; dilations: list(int) = [1, 1, 1, 1]; "
+     "fused_ops: list(string) = []; epsilon: float = 0.0001; leakyrelu_alpha: float = 0.2",
+     Conv2DShape, kPure, OpFacts{.cost = {CostRule::kWindow}}},
 };
 
 }  // namespace

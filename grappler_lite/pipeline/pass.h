@@ -191,6 +191,7 @@ std::unique_ptr<Pass> MakeCommonSubgraphElimination();
 std::unique_ptr<Pass> MakeArithmeticOptimization();
 std::unique_ptr<Pass> MakeAutoMixedPrecisionBfloat16();
 std::unique_ptr<Pass> MakeAutoMixedPrecisionHalf();
+std::unique_ptr<Pass> MakeStaticQuantization();
 std::unique_ptr<Pass> MakeDynamicInt8();
 std::unique_ptr<Pass> MakeInt8Weights();
 std::unique_ptr<Pass> MakeInt4Weights();

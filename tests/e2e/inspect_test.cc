@@ -105,7 +105,8 @@ TEST(Show, CommandsWork) {
 }
 
 TEST(Explain, SaysWhyFloatsStay) {
-  for (const auto& [precision, coded] : {std::pair("w4", 2), std::pair("bf16", 0)}) {
+  for (const auto& [precision, coded] :
+       {std::pair("w4", 2), std::pair("bf16", 0), std::pair("int8", 0)}) {
     const json doc = Document({"explain", kMlp, "--precision", precision});
     int stay = 0, products = 0;
     for (const json& node : doc["nodes"]) {

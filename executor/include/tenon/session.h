@@ -31,6 +31,8 @@ enum class Precision {
   kInt8Dynamic,
   kInt8Weights,
   kInt4Weights,
+  // Products and convolutions of what the graph itself rounds to 8 bits, as quantized models do.
+  kInt8,
 };
 
 // How a Session runs its graph.
@@ -328,7 +330,8 @@ class Session {
                                               "auto_mixed_precision_cpu",
                                               "dynamic_quantization",
                                               "weight_only_int8",
-                                              "weight_only_int4"};
+                                              "weight_only_int4",
+                                              "static_quantization"};
     const char* const pass = kPasses[static_cast<int>(precision)];
     std::string rewrite;
     internal::wire::Int(rewrite, 17, -1);  // min_graph_nodes: any graph

@@ -6,6 +6,8 @@ namespace tenon::cpu {
 KernelTable EinsumKernels();
 KernelTable MatMulKernels();  // MatMul, BatchMatMul*, fused ones
 KernelTable CodedKernels();   // _TenonCodedMatMul
+KernelTable CodedGatherKernels();
+KernelTable QuantizedMatMulKernels();
 KernelTable CholeskyKernels();
 KernelTable LuKernels();  // Lu, MatrixInverse, MatrixSolve, MatrixDeterminant
 KernelTable QrKernels();
@@ -26,6 +28,8 @@ KernelTables Linalg() {
   static const KernelTable tables[] = {EinsumKernels(),
                                        MatMulKernels(),
                                        CodedKernels(),
+                                       CodedGatherKernels(),
+                                       QuantizedMatMulKernels(),
                                        CholeskyKernels(),
                                        LuKernels(),
                                        QrKernels(),

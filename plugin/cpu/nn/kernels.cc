@@ -6,6 +6,7 @@ namespace tenon::cpu {
 KernelTable BiasAddKernels();          // BiasAdd, BiasAddV1
 KernelTable BatchNormKernels();        // FusedBatchNorm and its versions
 KernelTable ConvKernels();             // Conv2D, Conv3D, Depthwise…, their fused forms
+KernelTable QuantizedConvKernels();    // _TenonQuantizedConv2D
 KernelTable PoolKernels();             // MaxPool, AvgPool
 KernelTable SoftmaxKernels();          // Softmax, LogSoftmax
 KernelTable LayerNormKernels();        // _TenonLayerNorm
@@ -34,6 +35,7 @@ KernelTables Nn() {
   static const KernelTable tables[] = {BiasAddKernels(),
                                        BatchNormKernels(),
                                        ConvKernels(),
+                                       QuantizedConvKernels(),
                                        PoolKernels(),
                                        SoftmaxKernels(),
                                        LayerNormKernels(),

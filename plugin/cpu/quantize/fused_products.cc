@@ -47,8 +47,9 @@ absl::Status RunFusedConv(const void* state, const StepArgs& args) {
       s.results.Store(args, channels, sums + i * n, n, (image * places + first + i) * n);
   };
   const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = store;
+  constexpr int32_t kZero = 0;
   return s.conv.Run(args, static_cast<char*>(args.scratch) + s.results.ChannelBytes(), args.in[0],
-                    s.filter.Or(args.in[1]), 0, 0, nullptr, &finish);
+                    s.filter.Or(args.in[1]), {{&kZero, 1}, {&kZero, 1}}, nullptr, &finish);
 }
 
 struct FusedDepthwise {

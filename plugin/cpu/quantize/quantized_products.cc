@@ -84,7 +84,7 @@ absl::Status RunConv(const void* state, const StepArgs& args) {
   TENON_ASSIGN_OR_RETURN(const Operands operands, ReadOperands(args, type));
   const auto& s = *static_cast<const ByteConvStep*>(state);
   TENON_RETURN_IF_ERROR(s.conv.Run(args, args.scratch, args.in[0], s.filter.Or(args.in[1]),
-                                   operands.zero_a, operands.zero_b,
+                                   {{&operands.zero_a, 1}, {&operands.zero_b, 1}},
                                    static_cast<int32_t*>(args.out[0]), nullptr));
   StoreRange(args, 1, ProductRange(type, operands.a, type, operands.b));
   return absl::OkStatus();

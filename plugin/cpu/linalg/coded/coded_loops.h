@@ -38,6 +38,9 @@ struct CodedLoops {
   // is a multiple of the floats in a vector.
   void (*expand4)(const void* from, int64_t blocks, int columns, float* to);
   void (*expand8)(const void* from, int64_t blocks, int columns, float* to);
+  // The sum of the squared errors of kCodedRows numbers that become codes of 4 bits by a scale that
+  // is not 0.
+  float (*squared_error4)(const float* numbers, float scale);
   // Writes x as unsigned bytes: x[i] is about scale * (bytes[i] - zero), and is within scale / 2
   // times 1.0001. Zeros are exact. The scale is NaN if x holds a NaN or an infinity: the bytes are
   // then 0.

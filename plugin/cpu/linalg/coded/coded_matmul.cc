@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +14,10 @@
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/linalg/coded/coded_loops.h"
+#include "plugin/cpu/linalg/coded/coded_problem.h"
 #include "plugin/cpu/linalg/coded/coded_weights.h"
-#include "plugin/cpu/linalg/products/activation_loop.h"
+#include "plugin/cpu/linalg/coded/following.h"
 #include "plugin/cpu/linalg/products/byte_matmul.h"
-#include "plugin/cpu/linalg/products/fused_ops.h"
 #include "plugin/cpu/linalg/products/packed_gemm.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
@@ -31,36 +30,6 @@ constexpr int64_t kMostByteTerms = 65536;
 // Blocks of rows of weights that are expanded at a time: 64 kB of floats for a panel.
 constexpr int64_t kBlocksTogether = 8;
 constexpr int64_t kRowsTogether = kBlocksTogether * kCodedRows;
-
-// [m, k] by [k, n], then what is fused.
-struct CodedProblem {
-  int64_t m = 0, k = 0, n = 0;
-  bool transposed = false;
-  FusedOps fused;
-};
-
-// What follows the sums, but for a bias that ScaleSums added.
-class Following {
- public:
-  explicit Following(const FusedOps& fused, bool adds_bias = true)
-      : bias_(adds_bias ? fused.bias : -1), add_(fused.add) {
-    if (fused.activation != Activation::kNone) activation_.emplace(fused.activation, fused.alpha);
-  }
-  // Of y[0, count), which begins at column j of the matrix and at element `at` of the output.
-  void Run(const StepArgs& args, float* y, int64_t count, int64_t j, int64_t at) const {
-    if (bias_ >= 0) Add(static_cast<const float*>(args.in[bias_]) + j, count, y);
-    if (add_ >= 0) Add(static_cast<const float*>(args.in[add_]) + at, count, y);
-    if (activation_) activation_->Run(y, count);
-  }
-
- private:
-  static void Add(const float* x, int64_t count, float* y) {
-    for (int64_t i = 0; i < count; ++i) y[i] += x[i];
-  }
-
-  int bias_, add_;
-  std::optional<ActivationLoop> activation_;
-};
 
 // --- Weights in codes, rows in floats.
 
@@ -179,19 +148,9 @@ absl::Status RunManyRows(const void* state, const StepArgs& args) {
 }
 
 absl::Status PrepareCoded(Prepare& p, const CodedProblem& q, int bits) {
-  const Tensor& b = *p.input_value(1);
-  absl::Status status;
-  const auto packed = p.session().GetPacked(
-      b.data(), absl::StrCat("codes of ", bits, q.transposed ? " ^T " : " ", q.k, "x", q.n),
-      [&]() -> std::shared_ptr<const void> {
-        auto made = MakeCodedPanels(p.workers(), {b.data(), q.k, q.n, q.transposed}, bits);
-        status = made.status();
-        return made.ok() ? *made : nullptr;
-      });
-  if (packed == nullptr) return status.ok() ? p.Invalid("the weights have no codes") : status;
-  auto s = std::make_shared<CodedMatMul>(CodedMatMul{
-      q, bits, std::static_pointer_cast<const CodedPanels>(packed), Following(q.fused)});
-  p.DropInput(1);
+  TENON_ASSIGN_OR_RETURN(auto panels, PackCodes(p, 1, q.k, q.n, q.transposed, bits));
+  auto s =
+      std::make_shared<CodedMatMul>(CodedMatMul{q, bits, std::move(panels), Following(q.fused)});
   if (q.m <= kMostCodedRows) {
     p.set_scratch_bytes(s->RowBytes());
     p.set_run(&RunFewRows, std::move(s));
@@ -276,39 +235,8 @@ absl::Status PrepareBytesByRow(Prepare& p, const CodedProblem& q) {
 
 // --- The op.
 
-// Sets the output's shape.
-absl::StatusOr<CodedProblem> ReadProblem(Prepare& p) {
-  const Shape &a = p.input_shape(0), &b = p.input_shape(1);
-  CodedProblem q;
-  TENON_ASSIGN_OR_RETURN(q.transposed, p.AttrBool("transpose_b"));
-  if (a.rank() < 1 || b.rank() < 2 || (q.transposed && b.rank() != 2))
-    return p.Invalid("a needs a dimension, and b must be a matrix");
-  q.k = b.dim(q.transposed ? 1 : 0);
-  if (a.dim(a.rank() - 1) != q.k) {
-    return p.Invalid(
-        absl::StrCat("the sizes of ", a.ToString(), " and ", b.ToString(), " do not fit"));
-  }
-  Dims dims(a.dims().begin(), a.dims().end() - 1);
-  q.m = Shape(dims).num_elements();
-  if (q.transposed) {
-    dims.push_back(b.dim(0));
-  } else {
-    dims.insert(dims.end(), b.dims().begin() + 1, b.dims().end());
-  }
-  TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, dims));
-  q.n = Shape(Dims(dims.begin() + (a.rank() - 1), dims.end())).num_elements();
-  TENON_ASSIGN_OR_RETURN(q.fused, ReadFusedOps(p, 2));
-  if (q.fused.batch_norm >= 0)
-    return p.Unimplemented("fused_ops [FusedBatchNorm] of a matrix product is not built");
-  TENON_RETURN_IF_ERROR(CheckFusedShapes(p, q.fused, output, output.rank() - 1));
-  if (q.fused.bias >= 0 && p.input_shape(q.fused.bias).num_elements() != q.n)
-    return p.Invalid("the bias needs a value for each column of b");
-  p.set_output_shape(0, output);
-  return q;
-}
-
 absl::Status PrepareCodedMatMul(Prepare& p) {
-  TENON_ASSIGN_OR_RETURN(const CodedProblem q, ReadProblem(p));
+  TENON_ASSIGN_OR_RETURN(const CodedProblem q, ReadCodedProblem(p, 2));
   TENON_ASSIGN_OR_RETURN(const std::string_view code, p.AttrString("code"));
   if (q.m == 0 || q.n == 0) return absl::OkStatus();
   if (p.input_value(1) == nullptr)

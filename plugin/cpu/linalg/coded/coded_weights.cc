@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/coded/coded_loops.h"
+#include "plugin/kernels/kernel.h"
 
 namespace tenon::cpu {
 namespace {
@@ -59,7 +61,8 @@ class PanelCoder {
       if (!std::isfinite(values[r])) return false;
       if (std::abs(values[r]) > std::abs(extreme)) extreme = values[r];
     }
-    const uint16_t scale = ToBfloat16(extreme / static_cast<float>(bits_ == 4 ? least_ : most_));
+    const uint16_t scale = bits_ == 4 ? BestScale4(values, rows, extreme)
+                                      : ToBfloat16(extreme / static_cast<float>(most_));
     std::memcpy(block + j * sizeof(scale), &scale, sizeof(scale));
     const int places = 32 / bits_;
     for (int r = 0; r < rows; ++r) {
@@ -73,6 +76,29 @@ class PanelCoder {
     return true;
   }
 
+  // Of these numbers and zeros behind them, up to kCodedRows; `extreme` has the greatest magnitude.
+  // A code for the extreme that is beyond the least or the most one cuts the extreme off, and
+  // serves the others better.
+  uint16_t BestScale4(float* numbers, int count, float extreme) const {
+    constexpr float kExtremes[] = {-8, -8.5f, -9, -9.5f, -10, -10.5f, -11,
+                                   7,  7.5f,  8,  8.5f,  9,   9.5f};
+    std::fill(numbers + count, numbers + kCodedRows, 0.0f);
+    uint16_t best = ToBfloat16(extreme / kExtremes[0]);
+    // Squares of smaller numbers might be 0.
+    constexpr float kLeast = 1e-15f, kMost = 1e15f;
+    if (std::abs(extreme) < kLeast || std::abs(extreme) > kMost) return best;
+    float least_error = std::numeric_limits<float>::infinity();
+    for (const float code : kExtremes) {
+      const uint16_t scale = ToBfloat16(extreme / code);
+      const float error = loops_.squared_error4(numbers, FromBfloat16(scale));
+      if (error >= least_error) continue;
+      least_error = error;
+      best = scale;
+    }
+    return best;
+  }
+
+  const CodedLoops& loops_ = ChooseCodedLoops();
   const WeightMatrix& w_;
   const int bits_;
   const int32_t least_, most_;
@@ -120,6 +146,45 @@ absl::StatusOr<std::shared_ptr<const CodedPanels>> MakeCodedPanels(Workers& work
       });
   if (!finite) return NotFinite();
   return panels;
+}
+
+absl::StatusOr<std::shared_ptr<const CodedPanels>> PackCodes(Prepare& p, int i, int64_t k,
+                                                             int64_t n, bool transposed, int bits) {
+  const Tensor* const value = p.input_value(i);
+  if (value == nullptr) return p.Unimplemented("weights that are no constant are not built");
+  absl::Status status;
+  const auto packed = p.session().GetPacked(
+      value->data(), absl::StrCat("codes of ", bits, transposed ? " ^T " : " ", k, "x", n),
+      [&]() -> std::shared_ptr<const void> {
+        auto made = MakeCodedPanels(p.workers(), {value->data(), k, n, transposed}, bits);
+        status = made.status();
+        return made.ok() ? *made : nullptr;
+      });
+  if (packed == nullptr) return status.ok() ? p.Invalid("the weights have no codes") : status;
+  p.DropInput(i);
+  return std::static_pointer_cast<const CodedPanels>(packed);
+}
+
+void ExpandColumn(const CodedPanels& panels, int64_t k, int bits, int64_t j, float* to) {
+  const int places = 32 / bits;
+  const int64_t column = j % kCodedColumns;
+  const char* block = static_cast<const char*>(panels.memory.data) +
+                      j / kCodedColumns * CodedBlocks(k) * CodedBlockBytes(bits);
+  for (int64_t row = 0; row < k; row += kCodedRows, block += CodedBlockBytes(bits)) {
+    uint16_t bits_of_scale;
+    std::memcpy(&bits_of_scale, block + column * sizeof(bits_of_scale), sizeof(bits_of_scale));
+    const float scale = FromBfloat16(bits_of_scale);
+    const int64_t end = std::min<int64_t>(row + kCodedRows, k);
+    const char* words = block + kCodedColumns * sizeof(bits_of_scale) + column * 4;
+    for (int64_t i = row; i < end; i += places, words += kCodedColumns * 4) {
+      uint32_t word;
+      std::memcpy(&word, words, sizeof(word));
+      for (int64_t r = i; r < std::min(end, i + places); ++r, word >>= bits) {
+        const auto code = static_cast<int32_t>(word << (32 - bits)) >> (32 - bits);
+        to[r] = static_cast<float>(code) * scale;
+      }
+    }
+  }
 }
 
 absl::StatusOr<std::shared_ptr<const ByteWeights>> MakeByteWeights(Workers& workers,

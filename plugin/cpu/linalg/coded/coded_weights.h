@@ -11,6 +11,10 @@
 #include "plugin/cpu/linalg/products/byte_matmul.h"
 #include "plugin/cpu/onednn/onednn.h"
 
+namespace tenon {
+class Prepare;  // plugin/kernels/kernel.h
+}
+
 namespace tenon::cpu {
 
 // A matrix of floats [k, n] in row-major order, at any alignment, or its transpose.
@@ -23,7 +27,8 @@ struct WeightMatrix {
 };
 
 // Panels as coded_loops.h has them. A scale is that of 32 rows of a column, rounded to bfloat16:
-// with 4 bits the largest magnitude becomes the code -8, with 8 bits a code of -127 to 127.
+// with 4 bits that of some scales for codes of -8 to 7 that has the least sum of
+// squared errors, with 8 bits the one for which the largest magnitude becomes -127 or 127.
 struct CodedPanels {
   explicit CodedPanels(size_t bytes) : memory(bytes) {}
   PackedBytes memory;
@@ -36,6 +41,13 @@ size_t CodedBytes(int64_t k, int64_t n, int bits);
 absl::StatusOr<std::shared_ptr<const CodedPanels>> MakeCodedPanels(Workers& workers,
                                                                    const WeightMatrix& weights,
                                                                    int bits);
+
+// The panels of input i, a constant, as the session keeps them for all that reads it; drops the
+// input. UNIMPLEMENTED if the input is no constant, else errors as above.
+absl::StatusOr<std::shared_ptr<const CodedPanels>> PackCodes(Prepare& p, int i, int64_t k,
+                                                             int64_t n, bool transposed, int bits);
+// Writes the k numbers that column j of the panels stands for.
+void ExpandColumn(const CodedPanels& panels, int64_t k, int bits, int64_t j, float* to);
 
 // Codes of -127 to 127 with one scale for each column, packed for products with bytes.
 struct ByteWeights {

@@ -17,10 +17,12 @@ constexpr int64_t kByteTilePlaces = 96;
 
 struct ByteConv::Operands {
   const uint8_t* images;
-  const char* filter;             // packed
-  const int32_t* place_sums;      // of the filter, for each window place; null if no sum needs them
-  const int32_t* column_sums;     // over all window places
-  int32_t left_zero, right_zero;  // as the product sees the numbers
+  const char* filter;          // packed
+  const int32_t* place_sums;   // of the filter, for each window place; null if no sum needs them
+  const int32_t* column_sums;  // over all window places
+  absl::Span<const int32_t> left_zeros;   // one, or one for each image
+  absl::Span<const int32_t> right_zeros;  // one, or one for each channel, as the product sees them
+  bool sums_rows;                         // a right zero is not 0
 };
 
 ByteConv::ByteConv(const Windows& windows, bool left_signed, bool right_signed)
@@ -56,39 +58,47 @@ int64_t ByteConv::PackWindow(const Operands& o, int64_t image, int64_t place, ch
   const ByteGemm& gemm = filter_.gemm();
   const uint8_t flip = left_signed_ ? 0x80 : 0;
   const int64_t channels = w_.in_channels, bytes = channels * gemm.element;
-  // Places side by side in the image and in the window are packed at once: `count` of them, from
-  // `in` and `at` on.
-  int64_t in = 0, at = 0, count = 0, inside = 0;
-  const auto clear = [&](int64_t begin, int64_t end) {
-    if (end > begin) std::memset(to + begin * bytes, 0, static_cast<size_t>((end - begin) * bytes));
+  const bool copies = gemm.element == 1 && flip == 0;
+  const uint8_t* const from = o.images + w_.InputAt(image, 0);
+  int64_t done = 0, inside = 0;  // window places
+  const auto clear_to = [&](int64_t end) {
+    if (end > done) std::memset(to + done * bytes, 0, static_cast<size_t>((end - done) * bytes));
   };
-  const auto pack = [&] {
-    if (count > 0)
-      gemm.pack_row(o.images + w_.InputAt(image, in), count * channels, flip, to + at * bytes);
-  };
-  w_.ForEachInWindow(place, [&](int64_t next_in, int64_t window_place) {
-    ++inside;
-    if (next_in == in + count && window_place == at + count) {
-      ++count;
-      return;
+  // `count` places side by side in the image and in the window.
+  const auto pack = [&](int64_t in, int64_t at, int64_t count) {
+    clear_to(at);
+    if (copies) {
+      std::memcpy(to + at * bytes, from + in * channels, static_cast<size_t>(count * channels));
+    } else {
+      gemm.pack_row(from + in * channels, count * channels, flip, to + at * bytes);
     }
-    pack();
-    clear(at + count, window_place);
-    in = next_in;
-    at = window_place;
-    count = 1;
-  });
-  pack();
-  clear(at + count, w_.window_places());
+    done = at + count;
+    inside += count;
+  };
+  const WindowAxis &planes = w_.planes, &rows = w_.rows, &columns = w_.columns;
+  const WindowAxis::Inside p = planes.InsideAt(place / columns.out / rows.out),
+                           r = rows.InsideAt(place / columns.out % rows.out),
+                           c = columns.InsideAt(place % columns.out);
+  const int64_t run = columns.dilation == 1 ? std::max<int64_t>(1, c.end - c.begin) : 1;
+  for (int64_t i = p.begin, plane = p.first; i < p.end; ++i, plane += planes.dilation) {
+    for (int64_t j = r.begin, row = r.first; j < r.end; ++j, row += rows.dilation) {
+      int64_t in = (plane * rows.in + row) * columns.in + c.first;
+      for (int64_t k = c.begin; k < c.end; k += run, in += columns.dilation)
+        pack(in, (i * rows.size + j) * columns.size + k, run);
+    }
+  }
+  clear_to(w_.window_places());
   const int64_t values = w_.window_places() * channels;
   std::memset(to + values * gemm.element, 0,
               static_cast<size_t>((filter_.row_values() - values) * gemm.element));
   return inside;
 }
 
-void ByteConv::Correct(const Operands& o, int64_t place, int64_t inside, const char* row,
-                       int32_t* total, int32_t* sums) const {
+void ByteConv::Correct(const Operands& o, int64_t image, int64_t place, int64_t inside,
+                       const char* row, int32_t* total, int32_t* sums) const {
   const int64_t n = w_.out_channels;
+  const auto left_zero = static_cast<int32_t>(
+      ByteRightSide::LeftZero(o.left_zeros[o.left_zeros.size() > 1 ? image : 0], left_signed_));
   const int32_t* columns = o.column_sums;
   if (inside < w_.window_places()) {
     auto* const wrapping = reinterpret_cast<uint32_t*>(total);
@@ -100,23 +110,27 @@ void ByteConv::Correct(const Operands& o, int64_t place, int64_t inside, const c
     columns = total;
   }
   uint32_t rest = 0;
-  if (o.right_zero != 0) {
+  if (o.sums_rows) {
     rest = static_cast<uint32_t>(filter_.gemm().sum_row(row, w_.window_places() * w_.in_channels)) -
-           static_cast<uint32_t>(inside * w_.in_channels) * static_cast<uint32_t>(o.left_zero);
+           static_cast<uint32_t>(inside * w_.in_channels) * static_cast<uint32_t>(left_zero);
   }
-  filter_.gemm().correct(n, o.left_zero, columns, &o.right_zero, 0, static_cast<int32_t>(rest),
-                         sums);
+  filter_.gemm().correct(n, left_zero, columns, o.right_zeros.data(),
+                         o.right_zeros.size() > 1 ? 1 : 0, static_cast<int32_t>(rest), sums);
 }
 
 absl::Status ByteConv::Run(
-    const StepArgs& args, void* scratch, const void* images, ByteRight filter, int32_t left_zero,
-    int32_t right_zero, int32_t* sums,
+    const StepArgs& args, void* scratch, const void* images, ByteRight filter,
+    const ByteZeros& zeros, int32_t* sums,
     const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)>* finish) const {
   const int64_t n = w_.out_channels, window_places = w_.window_places();
   if (tiles() == 0 || n == 0) return absl::OkStatus();
-  const int32_t zero = static_cast<int32_t>(ByteRightSide::LeftZero(left_zero, left_signed_));
-  const int32_t filter_zero = static_cast<int32_t>(filter_.RightZero(right_zero));
-  const bool corrects = zero != 0 || filter_zero != 0;
+  const auto one_right_zero = static_cast<int32_t>(filter_.RightZero(zeros.right[0]));
+  const absl::Span<const int32_t> right_zeros =
+      zeros.right.size() > 1 ? zeros.right : absl::MakeConstSpan(&one_right_zero, 1);
+  const auto not_zero = [](int32_t zero) { return zero != 0; };
+  const bool sums_rows = std::any_of(right_zeros.begin(), right_zeros.end(), not_zero);
+  const bool corrects =
+      sums_rows || left_signed_ || std::any_of(zeros.left.begin(), zeros.left.end(), not_zero);
   const char* packed = static_cast<const char*>(filter.packed);
   if (packed == nullptr) {
     if (corrects) {
@@ -130,8 +144,9 @@ absl::Status ByteConv::Run(
                    packed,
                    corrects ? filter_.PartSums(packed) : nullptr,
                    filter_.WholeSums(packed, window_places),
-                   zero,
-                   filter_zero};
+                   zeros.left,
+                   right_zeros,
+                   sums_rows};
   StepArgs rest = args;
   rest.scratch = static_cast<char*>(scratch) + (filter.packed != nullptr ? 0 : SharedBytes());
   const int64_t places = w_.out_places(), tiles_of_image = tiles() / w_.batch;
@@ -156,7 +171,7 @@ absl::Status ByteConv::Run(
     filter_.Multiply(packed, rows, row, count, 0, filter_.panels(), to, n);
     if (filter_.row_values() == 0) std::fill(to, to + count * n, 0);
     for (int64_t i = 0; i < count && o.place_sums != nullptr; ++i)
-      Correct(o, first + i, inside[i], rows + i * row, total, to + i * n);
+      Correct(o, image, first + i, inside[i], rows + i * row, total, to + i * n);
     if (finish != nullptr) (*finish)(image, first, count, to);
     return absl::OkStatus();
   });

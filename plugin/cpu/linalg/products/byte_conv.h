@@ -31,8 +31,10 @@ class ByteConv {
   // `first` on, from any thread, once for each place that has channels: the sums of their channels,
   // one place after the other, in scratch memory or, if `sums` is not null, in that tensor of the
   // output's shape. `scratch` takes the place of args.scratch. finish may be null if sums is not.
+  // zeros.left has a number for all images or one for each; zeros.right one for all channels or, if
+  // the filter is signed, one for each.
   absl::Status Run(const StepArgs& args, void* scratch, const void* images, ByteRight filter,
-                   int32_t left_zero, int32_t right_zero, int32_t* sums,
+                   const ByteZeros& zeros, int32_t* sums,
                    const absl::FunctionRef<void(int64_t image, int64_t first, int64_t count,
                                                 const int32_t* sums)>* finish) const;
 
@@ -48,8 +50,8 @@ class ByteConv {
   int64_t PackWindow(const Operands& o, int64_t image, int64_t place, char* to) const;
   // Takes off the sums of a place what its zero points add. `inside` is what PackWindow returned;
   // `total` is memory for a sum of each channel.
-  void Correct(const Operands& o, int64_t place, int64_t inside, const char* row, int32_t* total,
-               int32_t* sums) const;
+  void Correct(const Operands& o, int64_t image, int64_t place, int64_t inside, const char* row,
+               int32_t* total, int32_t* sums) const;
 
   Windows w_;
   bool left_signed_;

@@ -82,7 +82,9 @@ absl::Status RunInt8Conv(const void* state, const StepArgs& args) {
         store(image, first + i, 0, q.out_channels, sums + i * q.out_channels);
     };
     const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = store_places;
-    return s.blocks->Run(args, args.scratch, images, s.filter.Or(filter), 0, 0, nullptr, &finish);
+    constexpr int32_t kZero = 0;
+    return s.blocks->Run(args, args.scratch, images, s.filter.Or(filter),
+                         {{&kZero, 1}, {&kZero, 1}}, nullptr, &finish);
   }
   const int64_t work = q.window_places() * q.place_elements();
   args.workers->ParallelFor(

@@ -169,8 +169,9 @@ void CheckConv(const Windows& w, bool left_signed, bool right_signed, int32_t za
       std::copy(sums, sums + count * n, out.begin() + (image * w.out_places() + first) * n);
     };
     const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = copy;
-    ASSERT_TRUE(conv.Run(args, aligned, images.data(), {filter.data(), nullptr}, za, zb,
-                         own_sums ? nullptr : out.data(), own_sums ? &finish : nullptr)
+    ASSERT_TRUE(conv.Run(args, aligned, images.data(), {filter.data(), nullptr},
+                         {{&za, 1}, {&zb, 1}}, own_sums ? nullptr : out.data(),
+                         own_sums ? &finish : nullptr)
                     .ok());
     const std::vector<int32_t> unpacked = out;
     const int64_t parts = w.window_places();
@@ -179,7 +180,7 @@ void CheckConv(const Windows& w, bool left_signed, bool right_signed, int32_t za
     auto* const packed =
         reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(right_side.data()) + 63) / 64 * 64);
     conv.filter().PackWhole(workers, filter.data(), parts, packed);
-    ASSERT_TRUE(conv.Run(args, aligned, images.data(), {nullptr, packed}, za, zb,
+    ASSERT_TRUE(conv.Run(args, aligned, images.data(), {nullptr, packed}, {{&za, 1}, {&zb, 1}},
                          own_sums ? nullptr : out.data(), own_sums ? &finish : nullptr)
                     .ok());
     ASSERT_EQ(out, unpacked);

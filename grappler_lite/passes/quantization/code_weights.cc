@@ -1,6 +1,8 @@
 // Products of floats with constant weights in 8 or 4 bits: _TenonCodedMatMul in the place of
 // MatMul, BatchMatMul and their fused forms. The constants stay floats in the graph; the kernel
-// makes the codes once, when a plan is made.
+// makes the codes once, when a plan is made. Rows that are gathered of a table are coded as well:
+// _TenonCodedGather. With 8 bits on both sides also convolutions, whose
+// weights become bytes here.
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -12,36 +14,45 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
-#include "graph/op_defs/op_facts.h"
 #include "grappler_lite/analysis/node_queries.h"
-#include "grappler_lite/pipeline/pass.h"
+#include "grappler_lite/passes/quantization/quantized_ops.h"
+#include "grappler_lite/passes/quantization/weighted_ops.h"
+#include "grappler_lite/pipeline/rewriter.h"
 
 namespace tenon {
 namespace {
 
-constexpr std::string_view kCoded = "_TenonCodedMatMul";
+constexpr std::string_view kCoded = "_TenonCodedMatMul", kCodedGather = "_TenonCodedGather";
 constexpr RewriteInfo kCodeWeights = {"code_weights", Exactness::kLowPrecision};
+constexpr std::string_view kDynamicCode = "int8_dynamic";
 // Fewer weights are not worth their error.
 constexpr PassOption kMinWeights = {"min_weights", 1024,
                                     "weights of which a product needs so many"};
 // More terms of products of bytes might not fit 32 bits.
 constexpr int64_t kMostByteTerms = 65536;
 
-// What a node multiplies: input 0 by each of `products` inputs from 1 on.
-struct WeightedProduct {
-  int products = 1;
-  bool transpose_b = false;
-  bool fuses = false;  // has the attributes of _FusedMatMul
-  int first_arg = 2;   // of what is fused, or of a bias for each product
-  bool biased = false;
-};
+constexpr std::string_view kDynamicConvolutions = "Conv2D _FusedConv2D";
+
+bool QuantizeConvolution(Sweep& s, NodeId n) {
+  if (!IsFloatProduct(s.graph(), n)) return false;
+  const Obstacle obstacle = QuantizeConv(s, n, std::nullopt, s.context().Argument(kMinWeights));
+  if (!obstacle) return true;
+  if (!obstacle->empty()) s.context().Note(n, *obstacle);
+  return false;
+}
+constexpr Rewrite kQuantizeConvolutions[] = {
+    {"quantize_convolution", Exactness::kLowPrecision, QuantizeConvolution, kDynamicConvolutions}};
 
 class CodeWeights : public Pass {
  public:
   // `code` is a value of the op's attribute.
   explicit CodeWeights(std::string_view code) : code_(code) {}
 
-  std::vector<RewriteInfo> rewrites() const override { return {kCodeWeights}; }
+  std::vector<RewriteInfo> rewrites() const override {
+    std::vector<RewriteInfo> infos = {kCodeWeights};
+    if (code_ == kDynamicCode) infos.push_back(InfosOf(kQuantizeConvolutions)[0]);
+    return infos;
+  }
   std::vector<PassOption> options() const override { return {kMinWeights}; }
 
   absl::StatusOr<bool> Run(PassContext& c) override {
@@ -49,14 +60,17 @@ class CodeWeights : public Pass {
     // Users come after what they read, so that they are replaced with their new inputs.
     TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(g));
     std::vector<NodeId> found;
+    bool convolves = false;
     for (NodeId n : order) {
-      if (const std::string why = WhyNot(c, n); why.empty()) {
+      if (code_ == kDynamicCode && ListsOp(kDynamicConvolutions, g.op_name(n))) {
+        convolves = true;
+      } else if (const std::string why = WhyNot(c, n); why.empty()) {
         found.push_back(n);
-      } else if (IsFloatProduct(g, n)) {
+      } else if (IsFloatProduct(g, n) || IsGather(g, n)) {
         c.Note(n, why);
       }
     }
-    if (found.empty()) return false;
+    if (found.empty() && !convolves) return false;
     if (c.target.is_tensorflow()) {
       return absl::FailedPreconditionError(
           absl::StrCat("TensorFlow has no products with coded weights: what is written for the "
@@ -70,41 +84,52 @@ class CodeWeights : public Pass {
       TENON_RETURN_IF_ERROR(Replace(g, fanouts, n));
       changed = true;
     }
-    return changed;
+    if (!convolves) return changed;
+    TENON_ASSIGN_OR_RETURN(const bool convolutions,
+                           Sweep(c, InferShapes(c)).Run(kQuantizeConvolutions));
+    return changed || convolutions;
   }
 
  private:
-  static bool IsFloatProduct(const Graph& g, NodeId n) {
-    return g.op_name(n) != kCoded && g.num_outputs(n) > 0 &&
-           g.output_type({n, 0}) == DataType::kFloat &&
-           (g.facts(n).precision == Precision::kAllow || g.facts(n).fuses == Fuses::kContraction ||
-            AsProduct(g, n));
+  // Of the ops whose tables may become codes.
+  bool IsGather(const Graph& g, NodeId n) const {
+    return code_ != kDynamicCode && OpIs(g, n, {"Gather", "GatherV2"}) &&
+           g.output_type({n, 0}) == DataType::kFloat;
   }
 
-  // The product that n is, if it is one of a form that the op takes.
-  static std::optional<WeightedProduct> AsProduct(const Graph& g, NodeId n) {
-    const std::string_view op = g.op_name(n);
-    const int inputs = static_cast<int>(g.data_inputs(n).size());
-    if (op == "MatMul" || op == "_FusedMatMul") {
-      if (inputs < 2 || BoolAttr(g, n, "transpose_a")) return std::nullopt;
-      return WeightedProduct{.transpose_b = BoolAttr(g, n, "transpose_b"),
-                             .fuses = op == "_FusedMatMul"};
+  std::string WhyNotGather(const PassContext& c, NodeId n) {
+    const Graph& g = c.graph;
+    const std::span<const Output> in = g.data_inputs(n);
+    if (c.feeds.contains(n)) return "it is fed";
+    if (!IsPlainConst(c, in[0].node)) return "its table is no constant";
+    if (in.size() > 2) {
+      const absl::StatusOr<Tensor> axis =
+          IsPlainConst(c, in[2].node) ? g.ConstValue(in[2].node) : absl::NotFoundError("");
+      if (!axis.ok() || axis->num_elements() != 1 || axis->IntAt(0) != 0 ||
+          IntAttr(g, n, "batch_dims") != 0)
+        return "it gathers no rows";
     }
-    if (op == "BatchMatMulV2" || op == "BatchMatMulV3") {
-      if (inputs != 2 || BoolAttr(g, n, "adj_x")) return std::nullopt;
-      return WeightedProduct{.transpose_b = BoolAttr(g, n, "adj_y")};
-    }
-    if (op != "_TenonProjections") return std::nullopt;
-    const int products = g.num_outputs(n);
-    return WeightedProduct{.products = products,
-                           .transpose_b = BoolAttr(g, n, "transpose_b"),
-                           .first_arg = 1 + products,
-                           .biased = inputs > 1 + products};
+    if (std::string why = WhyNotWeights(c, g.op_name(n), {}, in[0].node); !why.empty()) return why;
+    if (!c.HasKernel(n, kCodedGather, GatherAttrs(g, n)))
+      return absl::StrCat("its device has no kernel for ", kCodedGather);
+    return "";
   }
 
-  // Why n is left as it is; empty if it is a product whose weights become codes.
+  NewAttrs GatherAttrs(const Graph& g, NodeId n) const {
+    return {{"T", attr::Type(DataType::kFloat)},
+            {"Tindices", attr::Type(g.output_type(g.data_inputs(n)[1]))},
+            {"code", attr::String(code_)}};
+  }
+
+  static bool IsPlainConst(const PassContext& c, NodeId n) {
+    return c.graph.op_name(n) == "Const" && !c.feeds.contains(n) &&
+           c.graph.control_inputs(n).empty();
+  }
+
+  // Why n is left as it is; empty if it is a product or a lookup whose weights become codes.
   std::string WhyNot(const PassContext& c, NodeId n) {
     const Graph& g = c.graph;
+    if (IsGather(g, n)) return WhyNotGather(c, n);
     const std::string_view op = g.op_name(n);
     const std::optional<WeightedProduct> p = AsProduct(g, n);
     if (!p) return absl::StrCat(op, " of this form has no product with coded weights");
@@ -113,9 +138,7 @@ class CodeWeights : public Pass {
     if (p->products > 1 && c.preserve.contains(n)) return "it is fetched or marked to stay";
     for (int i = 1; i <= p->products; ++i) {
       const Output weights = g.data_inputs(n)[i];
-      if (g.op_name(weights.node) != "Const" || c.feeds.contains(weights.node) ||
-          !g.control_inputs(weights.node).empty())
-        return "its weights are no constant";
+      if (!IsPlainConst(c, weights.node)) return "its weights are no constant";
       if (std::string why = WhyNotWeights(c, op, *p, weights.node); !why.empty()) return why;
     }
     if (!c.HasKernel(n, kCoded, AttrsOf(g, n, *p)))
@@ -133,7 +156,7 @@ class CodeWeights : public Pass {
     if (shape.num_elements() < c.Argument(kMinWeights))
       return absl::StrCat("its weights are only ", shape.num_elements());
     const int64_t terms = shape.dim(p.transpose_b ? 1 : 0);
-    if (code_ == "int8_dynamic" && terms > kMostByteTerms)
+    if (code_ == kDynamicCode && terms > kMostByteTerms)
       return absl::StrCat("sums of ", terms, " products of bytes may not fit 32 bits");
     const auto [known, is_new] = finite_.try_emplace(weights, true);
     if (is_new) known->second = IsFinite(*value);
@@ -158,10 +181,7 @@ class CodeWeights : public Pass {
                       {"transpose_b", attr::Bool(p.transpose_b)}};
     if (p.fuses) {
       args = static_cast<int>(g.data_inputs(n).size()) - p.first_arg;
-      for (const std::string_view name : {"fused_ops", "epsilon", "leakyrelu_alpha"}) {
-        if (const AttrValue* value = g.attr(n, name); value != nullptr)
-          attrs.emplace_back(name, std::string(value->wire()));
-      }
+      CopyFusedOps(g, n, attrs);
     } else if (p.biased) {
       args = 1;
       attrs.emplace_back("fused_ops", attr::StringList({"BiasAdd"}));
@@ -171,6 +191,13 @@ class CodeWeights : public Pass {
   }
 
   absl::Status Replace(Graph& g, const Fanouts& fanouts, NodeId n) const {
+    if (IsGather(g, n)) {
+      const Output inputs[] = {g.data_inputs(n)[1], g.data_inputs(n)[0]};
+      const std::vector<Output> controls(g.control_inputs(n).begin(), g.control_inputs(n).end());
+      g.BecomeOp(n, kCodedGather, GatherAttrs(g, n));
+      g.SetInputs(n, inputs, controls);
+      return absl::OkStatus();
+    }
     const WeightedProduct p = *AsProduct(g, n);
     if (p.products == 1 && g.op_name(n) != "_TenonProjections") {
       g.BecomeOp(n, kCoded, AttrsOf(g, n, p));

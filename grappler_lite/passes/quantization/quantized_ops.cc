@@ -1,0 +1,227 @@
+#include "grappler_lite/passes/quantization/quantized_ops.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "grappler_lite/analysis/node_queries.h"
+#include "grappler_lite/passes/quantization/byte_codes.h"
+#include "grappler_lite/passes/quantization/weighted_ops.h"
+
+namespace tenon {
+namespace {
+
+// A sum of so many products of numbers up to 255 fits 32 bits.
+constexpr int64_t kMostQuantizedTerms = 32768;
+
+std::string TooManyTerms(int64_t terms) {
+  return absl::StrCat("sums of ", terms, " products of bytes may not fit 32 bits");
+}
+
+std::optional<Tensor> FloatConst(const Sweep& s, Output o) {
+  std::optional<Tensor> value = s.ConstOf(o, std::numeric_limits<int64_t>::max());
+  if (value && (value->dtype() != DataType::kFloat || value->num_elements() == 0))
+    return std::nullopt;
+  return value;
+}
+
+// How the floats of the first input become bytes; a step of 0: by their extremes.
+void PutGrid(const std::optional<GridValue>& input, NewAttrs& attrs) {
+  const ValueGrid grid = input ? input->grid : ValueGrid{0, 0, 255};
+  attrs.emplace_back("step", attr::Float(grid.step));
+  attrs.emplace_back("least", attr::Int(grid.least));
+  attrs.emplace_back("most", attr::Int(grid.most));
+}
+
+// --- What a convolution fuses.
+
+struct FusedArgs {
+  std::vector<std::string_view> ops;
+  std::vector<Output> args;
+  // A batch normalization by constants becomes a factor of each channel and a bias.
+  std::vector<float> factors, bias;
+};
+
+std::vector<std::string_view> FusedNames(const Graph& g, NodeId n) {
+  const AttrValue* const value = g.attr(n, "fused_ops");
+  if (value == nullptr) return {};
+  absl::StatusOr<std::vector<std::string_view>> list = value->AsStringList();
+  return list.ok() ? *std::move(list) : std::vector<std::string_view>();
+}
+
+std::optional<FusedArgs> ReadFused(const Sweep& s, NodeId n, int64_t channels) {
+  const Graph& g = s.graph();
+  const std::span<const Output> args = g.data_inputs(n).subspan(2);
+  FusedArgs fused{FusedNames(g, n), {args.begin(), args.end()}, {}, {}};
+  if (fused.ops.empty() || fused.ops[0] != "FusedBatchNorm") return fused;
+  if (args.size() < 4) return std::nullopt;
+  std::array<std::optional<Tensor>, 4> norm;
+  for (int i = 0; i < 4; ++i) {
+    norm[i] = FloatConst(s, args[i]);
+    if (!norm[i] || norm[i]->num_elements() != channels) return std::nullopt;
+  }
+  const AttrValue* const value = g.attr(n, "epsilon");
+  const double epsilon = value == nullptr ? 0 : double{value->AsFloat().value_or(0)};
+  for (int64_t j = 0; j < channels; ++j) {
+    const double factor =
+        ElementAt<float>(*norm[0], j) / std::sqrt(ElementAt<float>(*norm[3], j) + epsilon);
+    const double shift = ElementAt<float>(*norm[1], j) - ElementAt<float>(*norm[2], j) * factor;
+    if (!std::isfinite(factor) || !std::isfinite(shift)) return std::nullopt;
+    fused.factors.push_back(static_cast<float>(factor));
+    fused.bias.push_back(static_cast<float>(shift));
+  }
+  fused.ops[0] = "BiasAdd";
+  fused.args.erase(fused.args.begin(), fused.args.begin() + 4);
+  return fused;
+}
+
+NewAttrs ConvAttrs(const Graph& g, NodeId n, const FusedArgs& fused,
+                   const std::optional<GridValue>& input) {
+  const auto args = static_cast<int64_t>(fused.args.size()) + (fused.bias.empty() ? 0 : 1);
+  NewAttrs attrs = {{"T", attr::Type(DataType::kFloat)}, {"num_args", attr::Int(args)}};
+  for (const std::string_view name :
+       {"strides", "padding", "explicit_paddings", "dilations", "leakyrelu_alpha"}) {
+    if (const AttrValue* value = g.attr(n, name); value != nullptr)
+      attrs.emplace_back(name, std::string(value->wire()));
+  }
+  attrs.emplace_back("fused_ops", attr::StringList(fused.ops));
+  PutGrid(input, attrs);
+  return attrs;
+}
+
+}  // namespace
+
+Obstacle QuantizeConv(Sweep& s, NodeId n, const std::optional<GridValue>& input,
+                      int64_t min_weights) {
+  Graph& g = s.graph();
+  const std::span<const Output> in = g.data_inputs(n);
+  if (g.output_type({n, 0}) != DataType::kFloat || IntAttr(g, n, "num_host_args") != 0)
+    return "it is no convolution of floats";
+  const AttrValue* const format = g.attr(n, "data_format");
+  if (format != nullptr && format->AsString().value_or("") != "NHWC")
+    return "its channels are not last";
+  const std::optional<Tensor> weights = FloatConst(s, in[1]);
+  if (!weights || weights->shape().rank() != 4) return "its weights are no constant";
+  if (weights->num_elements() < min_weights)
+    return absl::StrCat("its weights are only ", weights->num_elements());
+  const int64_t channels = weights->shape().dim(3), terms = weights->num_elements() / channels;
+  if (terms > kMostQuantizedTerms) return TooManyTerms(terms);
+  const PartialShape& images = s.shape(in[0]);
+  if (!images.known_rank() || images.rank() != 4 || images.dim(3) != weights->shape().dim(2))
+    return "its channels are in groups, or their number is not known";
+  const std::optional<FusedArgs> fused = ReadFused(s, n, channels);
+  if (!fused) return "its batch normalization is not constant";
+  NewAttrs attrs = ConvAttrs(g, n, *fused, input);
+  if (!s.HasKernel(n, "_TenonQuantizedConv2D", attrs) || !s.HasConstKernel(n, DataType::kInt8))
+    return "its device has no kernel for _TenonQuantizedConv2D";
+  const std::optional<ByteCodes> codes =
+      input ? ExactCodes(*weights, {channels}) : NearestCodes(*weights, {channels});
+  if (!codes) {
+    return input ? "its weights are not rounded to 8 bits"
+                 : "its weights hold a NaN or an infinity";
+  }
+  if (!s.Allow()) return "";
+  auto* const scales = codes->scales.flat<float>();
+  for (size_t j = 0; j < fused->factors.size(); ++j) scales[j] *= fused->factors[j];
+  std::vector<Output> inputs = {input ? input->from : in[0], s.AddConst(n, "codes", codes->codes),
+                                s.AddConst(n, "scales", codes->scales),
+                                s.AddConst(n, "zeros", codes->zeros)};
+  if (!fused->bias.empty()) {
+    inputs.push_back(s.AddConst(
+        n, "bias",
+        Tensor::Of<float>(DataType::kFloat, absl::MakeConstSpan(fused->bias), Shape({channels}))));
+  }
+  inputs.insert(inputs.end(), fused->args.begin(), fused->args.end());
+  s.Become(n, "_TenonQuantizedConv2D", inputs, std::move(attrs));
+  return std::nullopt;
+}
+
+namespace {
+
+NewAttrs ProductAttrs(const Graph& g, NodeId n, const WeightedProduct& p, const GridValue& input) {
+  NewAttrs attrs = {{"T", attr::Type(DataType::kFloat)},
+                    {"transpose_b", attr::Bool(p.transpose_b)}};
+  int64_t args = 0;
+  if (p.fuses) {
+    args = static_cast<int64_t>(g.data_inputs(n).size()) - p.first_arg;
+    CopyFusedOps(g, n, attrs);
+  } else if (p.biased) {
+    args = 1;
+    attrs.emplace_back("fused_ops", attr::StringList({"BiasAdd"}));
+  }
+  attrs.emplace_back("num_args", attr::Int(args));
+  PutGrid(input, attrs);
+  return attrs;
+}
+
+// The inputs of the product with weights `i`.
+std::vector<Output> ProductInputs(Sweep& s, NodeId n, const WeightedProduct& p,
+                                  const GridValue& input, int i, const ByteCodes& codes) {
+  const std::span<const Output> in = s.graph().data_inputs(n);
+  std::vector<Output> args;
+  if (p.fuses) {
+    args.assign(in.begin() + p.first_arg, in.end());
+  } else if (p.biased) {
+    args.push_back(in[p.first_arg + i]);
+  }
+  std::vector<Output> inputs = {input.from, s.AddConst(n, "codes", codes.codes),
+                                s.AddConst(n, "scales", codes.scales),
+                                s.AddConst(n, "zeros", codes.zeros)};
+  inputs.insert(inputs.end(), args.begin(), args.end());
+  return inputs;
+}
+
+}  // namespace
+
+Obstacle QuantizeProduct(Sweep& s, NodeId n, const GridValue& input, int64_t min_weights) {
+  constexpr std::string_view kOp = "_TenonQuantizedMatMul";
+  Graph& g = s.graph();
+  const std::optional<WeightedProduct> p = AsProduct(g, n);
+  if (!p || g.output_type({n, 0}) != DataType::kFloat)
+    return absl::StrCat(g.op_name(n), " of this form has no product of bytes");
+  const bool single = g.op_name(n) != "_TenonProjections";
+  if (!single &&
+      (s.context().preserve.contains(n) || !g.control_inputs(n).empty() || s.has_control_uses(n)))
+    return "it is fetched or other nodes wait for it";
+  NewAttrs attrs = ProductAttrs(g, n, *p, input);
+  if (!s.HasKernel(n, kOp, attrs) || !s.HasConstKernel(n, DataType::kInt8))
+    return absl::StrCat("its device has no kernel for ", kOp);
+  std::vector<ByteCodes> codes;
+  for (int i = 1; i <= p->products; ++i) {
+    const std::optional<Tensor> weights = FloatConst(s, g.data_inputs(n)[i]);
+    if (!weights) return "its weights are no constant";
+    const Shape& shape = weights->shape();
+    if (shape.rank() < 2 || (shape.rank() > 2 && single)) return "its weights are no matrix";
+    if (shape.num_elements() < min_weights)
+      return absl::StrCat("its weights are only ", shape.num_elements());
+    const int64_t terms = shape.dim(p->transpose_b ? 1 : 0);
+    if (terms > kMostQuantizedTerms) return TooManyTerms(terms);
+    std::optional<ByteCodes> exact =
+        ExactCodes(*weights, {shape.num_elements() / terms, p->transpose_b});
+    if (!exact) return "its weights are not rounded to 8 bits";
+    codes.push_back(*std::move(exact));
+  }
+  if (single) {
+    if (!s.Allow()) return "";
+    s.Become(n, kOp, ProductInputs(s, n, *p, input, 0, codes[0]), std::move(attrs));
+    return std::nullopt;
+  }
+  std::vector<Output> made;
+  for (int i = 0; i < p->products; ++i) {
+    made.push_back(s.Add(n, absl::StrCat("product", i), kOp,
+                         ProductInputs(s, n, *p, input, i, codes[i]), attrs, s.shape({n, i})));
+  }
+  if (s.ReplaceOutputs(n, made)) return std::nullopt;
+  for (const Output& o : made) {
+    const std::vector<Output> constants(g.data_inputs(o.node).begin() + 1,
+                                        g.data_inputs(o.node).begin() + 4);
+    g.RemoveNode(o.node);
+    for (const Output& c : constants) g.RemoveNode(c.node);
+  }
+  return "";
+}
+
+}  // namespace tenon
