@@ -16,6 +16,10 @@ bool NeedsWide(const Loop& loop, int64_t from_count, int64_t to_count) {
 
 }  // namespace
 
+Loop BoxLoop(const Dims& dims, const Dims& from, const Dims& to) {
+  return {dims, {RowMajorStrides(from), RowMajorStrides(to)}};
+}
+
 void CopyAll(Call& call, const Tensor& from, const Tensor& to) {
   if (from.bytes() == 0 || from.data == to.data) return;
   const Place source = call.device().memory().Find(from.data, from.bytes());

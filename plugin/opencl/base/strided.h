@@ -6,6 +6,10 @@
 
 namespace opencl {
 
+// The loop over `dims` between a tensor of shape `from` and one of shape `to`, both in row-major
+// order.
+Loop BoxLoop(const Dims& dims, const Dims& from, const Dims& to);
+
 // Copies element by element over a loop with two operands, source and target, whose first elements
 // lie `from_at` and `to_at` elements into their tensors. Both tensors are in device memory and have
 // elements of one size; the elements that are read and written must not overlap.

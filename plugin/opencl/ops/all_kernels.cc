@@ -11,6 +11,7 @@ OPENCL_ENTRY_POINT void TF_InitKernel(void) {
   opencl::RegisterReductions();
   opencl::RegisterSoftmax();
   opencl::RegisterLayout();
+  opencl::RegisterBlocks();
   opencl::RegisterStridedSlice();
   opencl::RegisterHostIntegers();
   opencl::RegisterSelection();

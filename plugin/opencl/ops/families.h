@@ -8,6 +8,7 @@ void RegisterFused();
 void RegisterReductions();
 void RegisterSoftmax();
 void RegisterLayout();
+void RegisterBlocks();
 void RegisterSelection();
 void RegisterTopK();
 void RegisterScatter();
