@@ -25,6 +25,8 @@ absl::StatusOr<Pool> PoolOf(Op& op, const Shape& images, IntSpan sizes, IntSpan 
   for (int i = 0; i < spatial; ++i) inner.push_back(sizes[format.first() + i]);
   if (sizes[0] != 1 || sizes[format.channels()] != 1)
     return op.Unimplemented("windows over batch or channels");
+  if (std::ranges::any_of(inner, [](int64_t size) { return size < 1; }))
+    return op.Invalid("each size of the windows must be positive");
   TENON_ASSIGN_OR_RETURN(const SpatialWindows w, ReadWindows(op, spatial, images, inner, strides));
   Pool pool;
   pool.window.size = Ints(sizes.begin(), sizes.end());

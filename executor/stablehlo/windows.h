@@ -15,8 +15,10 @@ struct SpatialWindows {
 
 // Reads strides, dilations, padding and format of a node with `spatial` spatial dimensions, for an
 // input of this shape. `sizes`: of the windows, by spatial dimension. Without an attribute
-// `dilations` they are 1. UNIMPLEMENTED for an input, strides or dilations of another rank, and for
-// strides over batch or channels.
+// `dilations`, and of gradients of depthwise convolutions, dilations are 1. UNIMPLEMENTED for an
+// input, strides or dilations of another rank. INVALID_ARGUMENT for a stride or dilation that is
+// not positive or is above 2^30, for one over batch or channels that is not 1, and for a size that
+// is negative or above 2^30.
 absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes);
 // The same, for strides that are known otherwise: one for each dimension of the input.
 absl::StatusOr<SpatialWindows> ReadWindows(Op& op, int spatial, const Shape& input, IntSpan sizes,

@@ -212,6 +212,78 @@ TEST(StableHlo, ChecksWhatWouldFail) {
   EXPECT_EQ(program.results[3].dtype, DataType::kBool);
 }
 
+// Strides and dilations as the kernels of the host take them.
+TEST(StableHlo, RefusesStepsThatTheHostRefuses) {
+  const auto lowered = [](const std::string& node, const std::vector<Shape>& shapes) {
+    std::string text = node;
+    std::vector<Feed> feeds;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      const std::string name = absl::StrCat("p", i);
+      absl::StrAppend(&text, Placeholder(name, ""));
+      feeds.push_back({name, DataType::kFloat, shapes[i], {}});
+    }
+    const Graph graph = Parse(
+        text +
+        Const("images", "DT_INT32", "tensor_shape { dim { size: 4 } } int_val: [1, 5, 5, 2]") +
+        Const("filter", "DT_INT32", "tensor_shape { dim { size: 4 } } int_val: [2, 2, 2, 2]"));
+    return std::string(LowerGraph(graph, feeds, {"y"}).status().message());
+  };
+  const auto list = [](const char* name, const std::string& values) {
+    return absl::StrCat("attr { key: '", name, "' value { list { i: [", values, "] } } } ");
+  };
+  const std::string same = "attr { key: 'padding' value { s: 'SAME' } } ";
+  const Shape images({1, 5, 5, 2}), filter({2, 2, 2, 2});
+  for (const char* const strides : {"1, 0, 1, 1", "1, 1, -1, 1"}) {
+    const std::string attrs = same + list("strides", strides);
+    const std::string pool = attrs + list("ksize", "1, 2, 2, 1");
+    EXPECT_THAT(lowered(Node("y", "AvgPoolGrad", {"images", "p0"}, pool), {images}),
+                HasSubstr("each of the strides must be positive"));
+    EXPECT_THAT(
+        lowered(Node("y", "MaxPoolGrad", {"p0", "p1", "p2"}, pool), {images, images, images}),
+        HasSubstr("each of the strides must be positive"));
+    EXPECT_THAT(
+        lowered(Node("y", "Conv2DBackpropFilter", {"p0", "filter", "p1"}, attrs), {images, images}),
+        HasSubstr("each of the strides must be positive"));
+  }
+  for (const char* const dilations : {"2, 1, 1, 1", "1, 1, 1, 2"}) {
+    EXPECT_THAT(lowered(Node("y", "Conv2D", {"p0", "p1"},
+                             same + list("strides", "1, 1, 1, 1") + list("dilations", dilations)),
+                        {images, filter}),
+                HasSubstr("the dilations must be 1 for batch and channels"));
+  }
+  EXPECT_EQ(lowered(Node("y", "Conv2D", {"p0", "p1"},
+                         same + list("strides", "1, 1, 1, 1") + list("dilations", "1, 2, 3, 1")),
+                    {images, filter}),
+            "");
+}
+
+// TensorFlow's gradients of depthwise convolutions compute as if all dilations were 1.
+TEST(StableHlo, DepthwiseGradientsHaveNoDilations) {
+  const auto text = [](const char* op, std::vector<std::string> inputs, int dilation) {
+    const Graph graph = Parse(
+        Placeholder("x", "") + Placeholder("w", "") + Placeholder("dy", "") +
+        Const("images", "DT_INT32", "tensor_shape { dim { size: 4 } } int_val: [1, 5, 5, 2]") +
+        Const("filter", "DT_INT32", "tensor_shape { dim { size: 4 } } int_val: [3, 3, 2, 1]") +
+        Node("y", op, std::move(inputs),
+             absl::StrCat("attr { key: 'padding' value { s: 'SAME' } } "
+                          "attr { key: 'strides' value { list { i: [1, 1, 1, 1] } } } "
+                          "attr { key: 'dilations' value { list { i: [1, ",
+                          dilation, ", ", dilation, ", 1] } } }")));
+    return Lowered(graph,
+                   {{"x", DataType::kFloat, Shape({1, 5, 5, 2}), {}},
+                    {"w", DataType::kFloat, Shape({3, 3, 2, 1}), {}},
+                    {"dy", DataType::kFloat, Shape({1, 5, 5, 2}), {}}},
+                   {"y"})
+        .text;
+  };
+  for (const auto& [op, inputs] : {std::pair("DepthwiseConv2dNativeBackpropInput",
+                                             std::vector<std::string>{"images", "w", "dy"}),
+                                   std::pair("DepthwiseConv2dNativeBackpropFilter",
+                                             std::vector<std::string>{"x", "filter", "dy"})}) {
+    EXPECT_EQ(text(op, inputs, 2), text(op, inputs, 1)) << op;
+  }
+}
+
 // A function whose arguments and results are written as they stand in a signature.
 std::string TypedFunction(std::string_view name, std::string_view signature, std::string nodes,
                           std::string_view ret) {
