@@ -1,8 +1,10 @@
 #include "executor/stablehlo/text.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "absl/strings/ascii.h"
@@ -25,8 +27,9 @@ std::string HexBits(uint64_t bits, int digits) {
 // A finite float in decimals, with a point.
 std::string Decimal(double value, int digits) {
   char text[40];
-  std::snprintf(text, sizeof text, "%.*g", digits, value);
-  std::string number = text;
+  const auto [end, error] =
+      std::to_chars(text, std::end(text), value, std::chars_format::general, digits);
+  std::string number(text, end);
   if (number.find('.') != std::string::npos) return number;
   const size_t exponent = number.find('e');
   number.insert(exponent == std::string::npos ? number.size() : exponent, ".0");

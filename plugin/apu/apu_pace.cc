@@ -1,7 +1,9 @@
 #include "apu_pace.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 #include "apu_clock.h"
@@ -12,9 +14,10 @@ namespace {
 double Number(const char* variable, double least, double most, double otherwise) {
   const char* const text = std::getenv(variable);
   if (text == nullptr) return otherwise;
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  const bool fits = end != text && *end == '\0' && value >= least && value <= most;
+  double value = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, value);
+  const bool fits = stop == end && error == std::errc() && value >= least && value <= most;
   return fits ? value : otherwise;
 }
 

@@ -20,7 +20,6 @@ class Pace {
 
   int devices() const { return devices_; }
   uint64_t host_memory() const { return host_memory_; }
-  bool is_free() const { return compute_us_ <= 0 && copy_gbps_ <= 0; }
   // How long the next kernel, or the next copy of that many bytes, takes in all.
   std::chrono::nanoseconds OfKernel() const { return WithJitter(compute_us_ * 1e3); }
   std::chrono::nanoseconds OfCopy(uint64_t bytes) const { return At(copy_gbps_, bytes); }

@@ -13,6 +13,7 @@
 
 #include <cfenv>
 #include <chrono>
+#include <clocale>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -175,6 +176,9 @@ void Do(const std::string& way) {
                    R"("warnings":"","doubts":[]})");
     raise(SIGKILL);
   }
+  if (way == "locale" &&
+      (std::setlocale(LC_ALL, "") == nullptr || *std::localeconv()->decimal_point != ','))
+    std::abort();
   if (way == "round") std::fesetround(FE_DOWNWARD);
   if (way == "heap") DamageHeap();
   if (way == "freed") FreeTwice();

@@ -133,10 +133,10 @@ class Splitter {
 
 // nullopt also for a number beyond double: infinity is what "inf" and "infinity" say.
 std::optional<double> ParseReal(const std::string& text) {
-  if (text.empty() || absl::ascii_isspace(text[0])) return std::nullopt;
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (*end != '\0') return std::nullopt;
+  if (text.empty() || absl::ascii_isspace(text[0]) || absl::ascii_isspace(text.back()))
+    return std::nullopt;
+  double value = 0;
+  if (!absl::SimpleAtod(text, &value)) return std::nullopt;
   if (std::isinf(value) && text.find_first_of("iI") == text.npos) return std::nullopt;
   return value;
 }

@@ -81,6 +81,18 @@ struct Real {
   Decimal decimal;
 };
 
+// A finite number with `digits` behind the point. The point is one whatever the locale of the
+// process.
+inline std::string DigitsOf(double value, std::chars_format format, int digits) {
+  char text[512];
+  return {text, std::to_chars(text, text + sizeof text, value, format, digits).ptr};
+}
+inline double ValueOf(const std::string& digits) {
+  double value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
 // Shortest digits of a finite half. Digits are taken from its exact value until what they say, or
 // that plus one in the last place, rounds to the same bits; a tie goes to even bits.
 inline Decimal ReadHalf(uint16_t bits) {
@@ -95,11 +107,10 @@ inline Decimal ReadHalf(uint16_t bits) {
   double above = (FromHalf(static_cast<uint16_t>(magnitude + 1)) - value) / 2;
   if (above - above != 0) above = below;  // the greatest number: what follows is infinity
   const bool is_even = (magnitude & 1) == 0;
-  char exact[192];
-  std::snprintf(exact, sizeof exact, "%.150e", value);
-  const int power = std::atoi(std::strchr(exact, 'e') + 1);
+  const std::string exact = DigitsOf(value, std::chars_format::scientific, 150);
+  const int power = std::atoi(exact.c_str() + exact.find('e') + 1);
   std::string digits(1, exact[0]);
-  for (const char* next = exact + 2;; digits += *next++) {
+  for (const char* next = exact.c_str() + 2;; digits += *next++) {
     std::string greater = digits;
     size_t last = greater.size();
     while (last > 0 && greater[last - 1] == '9') greater[--last] = '0';
@@ -109,8 +120,8 @@ inline Decimal ReadHalf(uint16_t bits) {
       ++greater[last - 1];
     }
     const std::string scale = "e" + std::to_string(power + 1 - static_cast<int>(digits.size()));
-    const double down = value - std::strtod((digits + scale).c_str(), nullptr);
-    const double up = std::strtod((greater + scale).c_str(), nullptr) - value;
+    const double down = value - ValueOf(digits + scale);
+    const double up = ValueOf(greater + scale) - value;
     const bool low = is_even ? down <= below : down < below;
     const bool high = is_even ? up <= above : up < above;
     if (!low && !high) continue;
@@ -156,15 +167,9 @@ inline Real RealAt(const void* data, DType dtype, int64_t i) {
 inline std::string Positional(const Real& real, int most, bool exact) {
   const Decimal& d = real.decimal;
   const int fraction = static_cast<int>(d.digits.size()) - d.exponent;
-  if (exact && fraction < 0) {
-    char text[400];
-    std::snprintf(text, sizeof text, "%.0f.", real.value);
-    return text;
-  }
+  if (exact && fraction < 0) return DigitsOf(real.value, std::chars_format::fixed, 0) + ".";
   if (fraction > most) {
-    char text[400];
-    std::snprintf(text, sizeof text, "%.*f", most, real.value);
-    std::string number = text;
+    std::string number = DigitsOf(real.value, std::chars_format::fixed, most);
     while (number.back() == '0') number.pop_back();
     return number;
   }
@@ -183,11 +188,10 @@ inline std::string Positional(const Real& real, int most, bool exact) {
 // these: beside a power of two the nearest ones may be another number.
 inline std::string Scientific(const Real& real, int digits) {
   const Decimal& d = real.decimal;
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*e", digits, real.value);
-  std::string number = text;
+  std::string number = DigitsOf(real.value, std::chars_format::scientific, digits);
   if (digits == 0) number.insert(number.find('e'), ".");
   if (real.value == 0 || d.digits.size() != static_cast<size_t>(digits) + 1) return number;
+  char text[16];
   std::snprintf(text, sizeof text, "e%+03d", d.exponent - 1);
   return (d.negative ? "-" : "") + d.digits.substr(0, 1) + "." + d.digits.substr(1) + text;
 }
@@ -218,9 +222,7 @@ inline std::string AloneAt(const void* data, DType dtype, int64_t i) {
                                         : FromFloat8E4M3FN(bits);
   }
   if (!IsFinite(value)) return NotFinite(value);
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", static_cast<double>(value));
-  return text;
+  return DigitsOf(value, std::chars_format::general, 6);
 }
 
 // Gives all exponents, "e+05", as many digits as the longest has.

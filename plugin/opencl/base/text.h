@@ -1,9 +1,10 @@
 // Pieces of OpenCL C become one text.
 #pragma once
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -22,11 +23,19 @@ inline const char* NameOfNotFinite(double value) {
   return std::isnan(value) ? "NAN" : value > 0 ? "INFINITY" : "-INFINITY";
 }
 
+// A finite number as printf's %g (general) or %e (scientific) writes it, with a point whatever
+// the locale of the process.
+inline std::string DecimalText(double value, std::chars_format format, int precision) {
+  char text[40];
+  return {text, std::to_chars(text, std::end(text), value, format, precision).ptr};
+}
+
 // A constant of the type, with all digits that a float has.
 inline std::string FloatText(const char* type, float value) {
-  char digits[32];
-  std::snprintf(digits, sizeof(digits), "%.9g", static_cast<double>(value));
-  return Joined({"((", type, ")", std::isfinite(value) ? digits : NameOfNotFinite(value), ")"});
+  return Joined({"((", type, ")",
+                 std::isfinite(value) ? DecimalText(value, std::chars_format::general, 9)
+                                      : NameOfNotFinite(value),
+                 ")"});
 }
 
 }  // namespace opencl

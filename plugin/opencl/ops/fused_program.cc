@@ -129,9 +129,10 @@ class Translator {
   }
 
   double Number(const std::string& word) const {
-    char* end = nullptr;
-    const double value = std::strtod(word.c_str(), &end);
-    if (end != word.c_str() + word.size()) Fail("'" + word + "' is no number");
+    double value = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    if (stop != end || error != std::errc()) Fail("'" + word + "' is no number");
     return value;
   }
 
@@ -142,11 +143,13 @@ class Translator {
     if (element.kind == Kind::kFloat) {
       // Written anew, so that nothing but a number gets into the kernel.
       const double value = Number(word);
-      char digits[40];
-      std::snprintf(digits, sizeof(digits), element.bytes == 8 ? "%.17e" : "%.8ef", value);
-      return {Joined({"((", element.computed, ")",
-                      std::isfinite(value) ? digits : NameOfNotFinite(value), ")"}),
-              type};
+      const bool is_double = element.bytes == 8;
+      std::string number = NameOfNotFinite(value);
+      if (number.empty()) {
+        number = DecimalText(value, std::chars_format::scientific, is_double ? 17 : 8);
+        if (!is_double) number += 'f';
+      }
+      return {Joined({"((", element.computed, ")", number, ")"}), type};
     }
     char* end = nullptr;
     const long long value = std::strtoll(word.c_str(), &end, 10);

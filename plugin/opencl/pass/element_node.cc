@@ -58,19 +58,16 @@ std::optional<std::string> OpFor(const NodeView& node, const std::vector<NodeSha
 
 // The text of a number of this type; empty for a type that has none.
 std::string NumberText(TF_DataType type, const char* bytes) {
-  char digits[40] = "";
   switch (type) {
     case TF_FLOAT: {
       float value = 0;
       std::memcpy(&value, bytes, sizeof(value));
-      if (std::isfinite(value)) std::snprintf(digits, sizeof(digits), "%.9g", double{value});
-      break;
+      return std::isfinite(value) ? DecimalText(value, std::chars_format::general, 9) : "";
     }
     case TF_DOUBLE: {
       double value = 0;
       std::memcpy(&value, bytes, sizeof(value));
-      if (std::isfinite(value)) std::snprintf(digits, sizeof(digits), "%.17g", value);
-      break;
+      return std::isfinite(value) ? DecimalText(value, std::chars_format::general, 17) : "";
     }
     case TF_INT32: {
       int32_t value = 0;
@@ -78,9 +75,8 @@ std::string NumberText(TF_DataType type, const char* bytes) {
       return std::to_string(value);
     }
     default:
-      break;
+      return "";
   }
-  return digits;
 }
 
 // The bytes of a scalar from a TensorProto, which holds them as tensor_content or in a field of
@@ -145,9 +141,7 @@ std::optional<ElementNode> ElementNodeOf(const NodeView& node, const ShapeOfInpu
   if (row != nullptr && row->attr0 != nullptr) {
     const std::optional<float> value = node.Float(row->attr0);
     if (!value || !std::isfinite(*value)) return std::nullopt;
-    char digits[32];
-    std::snprintf(digits, sizeof(digits), "[%.9g]", double{*value});
-    statement.head += digits;
+    statement.head += Joined({"[", DecimalText(*value, std::chars_format::general, 9), "]"});
   }
   return statement;
 }

@@ -3,12 +3,11 @@
 #include <cstring>
 
 #include "../base/refusal.h"
+#include "floats.h"
 #include "parser.h"
 
 namespace pjref {
 namespace {
-
-double FloatOfText(const std::string& spelled) { return std::strtod(spelled.c_str(), nullptr); }
 
 // The value of a float whose bits are spelled in hexadecimal.
 double FloatOfBits(const std::string& spelled, Element element) {
@@ -142,7 +141,7 @@ Attribute AttributeParser::ParseNumber() {
     if (!hex && spelled.find('.') == std::string::npos)
       Cursor::FailAt(place, "expected a floating-point literal");
     made.kind = Attribute::Kind::kFloat;
-    made.number = hex ? FloatOfBits(spelled, element) : FloatOfText(spelled);
+    made.number = hex ? FloatOfBits(spelled, element) : DoubleOfText(spelled);
     return made;
   }
   Cursor integers(spelled);

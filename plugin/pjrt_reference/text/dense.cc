@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../base/refusal.h"
+#include "floats.h"
 #include "parser.h"
 
 namespace pjref {
@@ -27,11 +28,11 @@ void PutFloat(const std::string& spelled, Element element, Place place, char* ou
   if (spelled.find('.') == std::string::npos) {
     Cursor::FailAt(place, "expected floating-point elements, but parsed integer");
   }
-  const double value = std::strtod(spelled.c_str(), nullptr);
+  const double value = DoubleOfText(spelled);
   if (element == Element::kF64) {
     std::memcpy(out, &value, 8);
   } else if (element == Element::kF32) {
-    const float single = std::strtof(spelled.c_str(), nullptr);
+    const float single = FloatOfText(spelled);
     std::memcpy(out, &single, 4);
   } else {
     const uint16_t bits = element == Element::kF16 ? ToHalf(value).bits : ToBFloat(value).bits;
