@@ -16,15 +16,17 @@ absl::Status Await(Device& device, StreamHandle stream, double timeout_s) {
   return status;
 }
 
-// Waits for a copy that is queued. If that fails, the device may still read `from` and write `to`:
-// both leak, since nothing tells when it has ended.
-absl::Status AwaitCopy(const Tensor& from, const Tensor& to, Device& device, StreamHandle stream,
-                       double timeout_s) {
+// Waits for a copy, of which a part may be queued after an error, too. If that fails, the device
+// may still read `from` and write `to`: both leak, since nothing tells when it has ended. So they
+// do if the device has waited itself, for too long.
+absl::Status AwaitCopy(absl::Status queued, const Tensor& from, const Tensor& to, Device& device,
+                       StreamHandle stream, double timeout_s) {
   const absl::Status done = Await(device, stream, timeout_s);
-  if (done.ok()) return done;
-  from.buffer()->Ref();
-  to.buffer()->Ref();
-  return done;
+  if (!done.ok() || absl::IsDeadlineExceeded(queued)) {
+    from.buffer()->Ref();
+    to.buffer()->Ref();
+  }
+  return queued.ok() ? done : queued;
 }
 
 // The copy waits for the compute stream: queued kernels may still use the target's memory, which
@@ -33,9 +35,7 @@ absl::Status CopyToDevice(const Tensor& from, const Tensor& to, Device& device, 
   const CopyScope scope(timeout_s);
   const StreamHandle stream = device.host_to_device_stream();
   TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
-  absl::Status queued = device.CopyHostToDevice(stream, from, to);
-  const absl::Status done = AwaitCopy(from, to, device, stream, timeout_s);
-  return queued.ok() ? done : queued;  // after an error, too, a part may be queued
+  return AwaitCopy(device.CopyHostToDevice(stream, from, to), from, to, device, stream, timeout_s);
 }
 
 // The copy waits for the compute stream, on which kernels write the value.
@@ -44,8 +44,8 @@ absl::StatusOr<Tensor> CopyOnHost(const Tensor& value, Device& device, double ti
   if (value.bytes() == 0) return copy;
   const StreamHandle stream = device.device_to_host_stream();
   TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(stream, device.compute_stream()));
-  TENON_RETURN_IF_ERROR(device.CopyDeviceToHost(stream, value, copy));
-  TENON_RETURN_IF_ERROR(AwaitCopy(value, copy, device, stream, timeout_s));
+  TENON_RETURN_IF_ERROR(AwaitCopy(device.CopyDeviceToHost(stream, value, copy), value, copy, device,
+                                  stream, timeout_s));
   return copy;
 }
 
