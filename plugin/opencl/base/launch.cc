@@ -37,7 +37,7 @@ Launch& Launch::Memory(const void* address, size_t bytes, size_t element_bytes) 
 }
 
 Launch& Launch::Errors(cl_int number) {
-  call_.device().errors().Expect();
+  may_report_ = true;
   Value(call_.device().errors().words());
   return Value(number);
 }
@@ -75,6 +75,7 @@ void Launch::Run(std::array<size_t, 3> global, std::array<size_t, 3> group) {
                              global.data(), group.data(), 0, nullptr, traced.event());
   if (code != CL_SUCCESS) Check(code, ("clEnqueueNDRangeKernel (" + kernel_.name + ")").c_str());
   stream.Touch();
+  if (may_report_) call_.device().errors().Expect();
 }
 
 }  // namespace opencl

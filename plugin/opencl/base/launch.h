@@ -61,6 +61,7 @@ class Launch {
   Kernel& kernel_;
   std::unique_lock<std::mutex> lock_;
   cl_uint next_ = 0;
+  bool may_report_ = false;
 };
 
 }  // namespace opencl

@@ -89,12 +89,13 @@ cl_int DeviceErrors::NumberOf(const std::string& message, TF_Code code) {
   return static_cast<cl_int>(messages_.size());
 }
 
-void DeviceErrors::ThrowIfReported() {
-  if (!expected_.exchange(false, std::memory_order_acq_rel)) return;
+void DeviceErrors::ThrowIfReported(uint64_t expected) {
+  if (read_ >= expected) return;
   cl_int words[4] = {};
   Check(clEnqueueReadBuffer(queue_, words_.get(), CL_TRUE, 0, sizeof(words), words, 0, nullptr,
                             nullptr),
         "clEnqueueReadBuffer");
+  read_ = expected;
   if (words[0] == 0) return;
   const cl_int none[4] = {};
   Check(clEnqueueWriteBuffer(queue_, words_.get(), CL_TRUE, 0, sizeof(none), none, 0, nullptr,
@@ -142,12 +143,14 @@ void Device::Remove(Stream* stream) {
 }
 
 void Device::Synchronize() {
+  // Before the streams: what other threads queue from here on may run after the report is read.
+  const uint64_t expected = errors_.expected();
   {
     std::lock_guard lock(streams_mutex_);
     for (Stream* stream : streams_) stream->Finish();
   }
   std::lock_guard lock(host_mutex_);
-  errors_.ThrowIfReported();
+  errors_.ThrowIfReported(expected);
 }
 
 // CL_MEM_ALLOC_HOST_PTR alone says that host and device both reach the memory. NVIDIA's driver

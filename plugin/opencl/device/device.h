@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -42,18 +43,21 @@ class DeviceErrors {
 
   // The memory that a kernel which may report gets: common.cl, Report.
   cl_mem words() const { return words_.get(); }
-  // To be called before a kernel that may report is queued. ThrowIfReported reads device memory
-  // only if this was called since the last ThrowIfReported.
-  void Expect() { expected_.store(true, std::memory_order_release); }
-  // Throws the message and its code if a kernel reported since the last call, and forgets
-  // the report. The streams must be idle, and no other thread may be in this function (host_mutex).
-  // Throws what Check throws, too.
-  void ThrowIfReported();
+  // To be called once a kernel that may report is queued.
+  void Expect() { expected_.fetch_add(1, std::memory_order_release); }
+  // The number of calls of Expect.
+  uint64_t expected() const { return expected_.load(std::memory_order_acquire); }
+  // Throws the message with its code if a kernel reported since the last call, and forgets the
+  // report, which may be of a kernel that any thread has queued. The first `expected` kernels
+  // must be done: device memory is read only if not all of them were at an earlier call. No other
+  // thread may be in this function (host_mutex). Throws what Check throws, too.
+  void ThrowIfReported(uint64_t expected);
 
  private:
   const cl_command_queue queue_;
   Buffer words_;  // number, value (low, high)
-  std::atomic<bool> expected_{false};
+  std::atomic<uint64_t> expected_{0};
+  uint64_t read_ = 0;  // so many kernels were done when their reports were read
   std::mutex mutex_;
   std::vector<std::pair<std::string, TF_Code>> messages_;
 };

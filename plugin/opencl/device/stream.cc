@@ -48,7 +48,7 @@ void Stream::Touch(EventHandle last) {
     std::lock_guard lock(mutex_);
     last_ = std::move(last);
   }
-  touched_.store(true, std::memory_order_release);
+  touches_.fetch_add(1, std::memory_order_release);
 }
 
 // The queue is in order: when its last command is done, all are.
@@ -75,8 +75,16 @@ void Stream::WaitFor(cl_event event) {
   Touch();
 }
 
+// The wait counts once it is over: until then other threads wait as well, and after an error the
+// next one does.
 void Stream::Finish() {
-  if (touched_.exchange(false, std::memory_order_acq_rel)) Check(clFinish(queue()), "clFinish");
+  const uint64_t touches = touches_.load(std::memory_order_acquire);
+  uint64_t finished = finished_.load(std::memory_order_acquire);
+  if (finished >= touches) return;
+  Check(clFinish(queue()), "clFinish");
+  while (finished < touches &&
+         !finished_.compare_exchange_weak(finished, touches, std::memory_order_acq_rel)) {
+  }
 }
 
 void Stream::Call(SE_StatusCallbackFn function, void* argument) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 
@@ -52,7 +53,8 @@ class Stream {
   Device& device_;
   Queue queue_;
   int number_ = 0;
-  std::atomic<bool> touched_{false};
+  std::atomic<uint64_t> touches_{0};
+  std::atomic<uint64_t> finished_{0};  // so many touches a Finish has waited for
   std::mutex mutex_;
   EventHandle last_;  // of the last command; NULL: unknown
 };
