@@ -1,7 +1,9 @@
 #include "executor/api/eager/executor_queue.h"
 
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "graph/base/annotate.h"
 #include "graph/c_api/callback_scope.h"
 
@@ -22,16 +24,26 @@ absl::Status Executor::Add(std::unique_ptr<QueuedOp> op) {
   {
     absl::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(this, &Executor::HasRoom));
-    if (status_.ok()) {
+    error = status_.ok() ? StartThread() : status_;
+    if (error.ok()) {
       queue_.push_back(std::move(op));
       ++added_;
-      if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
       return absl::OkStatus();
     }
-    error = status_;
   }
   op->Discard(error);
   return error;
+}
+
+absl::Status Executor::StartThread() {
+  if (thread_.joinable()) return absl::OkStatus();
+  try {
+    thread_ = std::thread([this] { Work(); });
+    return absl::OkStatus();
+  } catch (const std::system_error& e) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no thread for an asynchronous executor: ", e.what()));
+  }
 }
 
 void Executor::Work() {

@@ -40,8 +40,9 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   bool async() const { return async_; }
-  // Queues an op. Blocks while `limit` ops wait. While status() is an error, discards `op` instead
-  // and returns the error. When a queued op fails, all ops that wait behind it are discarded.
+  // Queues an op. Blocks while `limit` ops wait. While status() is an error, or if the system has
+  // no thread (RESOURCE_EXHAUSTED), discards `op` instead and returns the error. When a queued op
+  // fails, all ops that wait behind it are discarded.
   absl::Status Add(std::unique_ptr<QueuedOp> op);
   // Blocks until all ops that were queued before this call have been executed or discarded; returns
   // status() of then.
@@ -58,6 +59,7 @@ class Executor {
   bool retired() const { return retired_.load(std::memory_order_acquire); }
 
  private:
+  absl::Status StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Work();
   bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return closing_ || !queue_.empty(); }
   bool HasRoom() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {

@@ -42,11 +42,11 @@ void OpAttrs::Set(std::string_view name, std::string_view wire) {
   Slot slot;
   slot.index = IndexOf(name);
   if (slot.index == kNotInOp ? Has(name) : Has(slot.index)) return;
-  slot.name = static_cast<uint32_t>(bytes_.size());
+  slot.name = bytes_.size();
   if (slot.index == kNotInOp) bytes_.append(name);
-  slot.begin = static_cast<uint32_t>(bytes_.size());
+  slot.begin = bytes_.size();
   bytes_.append(wire);
-  slot.end = static_cast<uint32_t>(bytes_.size());
+  slot.end = bytes_.size();
   slots_.push_back(slot);
   // A sum: the order in which attributes are set does not matter.
   hash_ += slot.index == kNotInOp ? absl::HashOf(name, wire) : absl::HashOf(slot.index, wire);

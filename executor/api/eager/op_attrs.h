@@ -46,7 +46,7 @@ class OpAttrs {
   struct Slot {
     int index = kNotInOp;                    // of OpDef::attrs
     DataType inferred = DataType::kInvalid;  // of InferType; else in `bytes_`:
-    uint32_t name = 0, begin = 0, end = 0;   // a name that the OpDef lacks, and the value
+    size_t name = 0, begin = 0, end = 0;     // a name that the OpDef lacks, and the value
     friend bool operator==(const Slot&, const Slot&) = default;
   };
   std::string_view NameOf(const Slot& slot) const;

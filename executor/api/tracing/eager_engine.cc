@@ -65,7 +65,8 @@ bool EagerEngine::AddInputs(TF_AbstractOp& op, const Tensors& inputs, TF_Status*
   return true;
 }
 
-// An op that has failed may have inputs, which are none of its next execution.
+// After an error and on a custom device the op has its inputs still, which are none of its next
+// execution.
 void EagerEngine::ForgetInputs(TF_AbstractOp& op) {
   TF_Status* const status = TF_NewStatus();
   TFE_OpReset(op.eager, op.type.c_str(), /*raw_device_name=*/nullptr, status);
@@ -82,10 +83,8 @@ void EagerEngine::Execute(TF_AbstractOp& op, const Tensors& inputs, TF_OutputLis
   TF_Status* const own = TF_NewStatus();
   if (AddInputs(op, inputs, own)) TFE_Execute(op.eager, results.data(), &count, own);
   const bool failed = !Ok(own);
-  if (failed) {
-    Fail(status, TF_GetCode(own), TF_Message(own));
-    ForgetInputs(op);
-  }
+  if (failed) Fail(status, TF_GetCode(own), TF_Message(own));
+  if (failed || TFE_OpGetFlatInputCount(op.eager, own) > 0) ForgetInputs(op);
   TF_DeleteStatus(own);
   if (failed) return;
   outputs.outputs.clear();

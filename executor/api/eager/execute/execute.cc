@@ -127,10 +127,7 @@ absl::Status Execute(TFE_Op& op, TFE_TensorHandle** results, int* num_results) {
   if (op.has_custom || !context.custom_devices().empty()) [[unlikely]] {
     TENON_ASSIGN_OR_RETURN(const bool done,
                            ExecuteOnCustomDevice(context, op, results, num_results));
-    if (done) {
-      op.ClearInputs();  // as after any other execution: the op may be executed again
-      return absl::OkStatus();
-    }
+    if (done) return absl::OkStatus();
   }
   const CallKey key = {op.attrs, op.inputs, op.device,
                        context.only_host() ? nullptr : DeviceOfResources(op)};

@@ -114,6 +114,17 @@ TEST_F(CustomPlacementTest, WithoutAFunctionTheCallersWishCounts) {
                 kFirst + " and at least one input in a different custom device " + kSecond);
 }
 
+// As in TensorFlow; a device of the host takes the inputs.
+TEST_F(CustomPlacementTest, AnOpKeepsItsInputsThere) {
+  Register(&first_, nullptr);
+  const Handle there = In(first_);
+  for (const auto& [input, left] : {std::pair(there.get(), 2), std::pair(x_.get(), 0)}) {
+    const Op op = NewOp(ctx_, "AddV2", {input, input});
+    Execute(op.get(), 1);
+    EXPECT_EQ(TFE_OpGetFlatInputCount(op.get(), status_), left);
+  }
+}
+
 TEST_F(CustomPlacementTest, TensorsThereHaveNoAddress) {
   Register(&first_, nullptr);
   const Handle there = In(first_);

@@ -1,6 +1,7 @@
 // Executors, cancellation, and several threads in one context.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <chrono>
@@ -297,6 +298,43 @@ TEST(CancellationTest, NullArguments) {
   CheckedStatus status;
   TFE_OpSetCancellationManager(nullptr, nullptr, status);
   EXPECT_EQ(status.code(), TF_INVALID_ARGUMENT);
+}
+
+class CountedOp : public QueuedOp {
+ public:
+  CountedOp(int* run, int* discarded) : run_(run), discarded_(discarded) {}
+  absl::Status Run() override {
+    ++*run_;
+    return absl::OkStatus();
+  }
+  void Discard(const absl::Status&) override { ++*discarded_; }
+
+ private:
+  int* const run_;
+  int* const discarded_;
+};
+
+// The system gives no thread a stack of 64 TiB.
+TEST(EagerAsyncTest, WithoutAThreadTheOpIsDiscarded) {
+  pthread_attr_t usual, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  pthread_attr_init(&huge);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 46), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  int run = 0, discarded = 0;
+  {
+    Executor executor(/*async=*/true, 0);
+    const absl::Status refused = executor.Add(std::make_unique<CountedOp>(&run, &discarded));
+    pthread_setattr_default_np(&usual);
+    EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted) << refused;
+    EXPECT_EQ(discarded, 1);
+    EXPECT_TRUE(executor.Wait().ok());
+    EXPECT_TRUE(executor.Add(std::make_unique<CountedOp>(&run, &discarded)).ok());
+    EXPECT_TRUE(executor.Wait().ok());
+  }
+  EXPECT_EQ(run, 1);
+  pthread_attr_destroy(&huge);
+  pthread_attr_destroy(&usual);
 }
 
 }  // namespace
