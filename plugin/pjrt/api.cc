@@ -264,11 +264,19 @@ absl::Status Api::TakeError(abi::Error* error, const char* function) const {
     table_->error_message(&text);
     message = Cut(TextAt(text.message, text.message_size));
   });
-  read.Update(Call(fn::Error_GetCode, code));
-  auto destroy = Fresh<abi::ErrorDestroyArgs>();
-  destroy.error = error;
-  read.Update(CallPlugin(plugin_.c_str(), "PJRT_Error_Destroy", "",
-                         [&] { table_->error_destroy(&destroy); }));
+  // Not by Call, which would ask an error of this function for its code, too, and so on.
+  abi::Error* of_code = nullptr;
+  if (Has(fn::Error_GetCode))
+    read.Update(CallPlugin(plugin_.c_str(), fn::Error_GetCode.name, "",
+                           [&] { of_code = table_->error_get_code(&code); }));
+  if (of_code != nullptr) code.code = 0;  // unknown
+  for (abi::Error* const one : {error, of_code}) {
+    if (one == nullptr) continue;
+    auto destroy = Fresh<abi::ErrorDestroyArgs>();
+    destroy.error = one;
+    read.Update(CallPlugin(plugin_.c_str(), "PJRT_Error_Destroy", "",
+                           [&] { table_->error_destroy(&destroy); }));
+  }
   if (!read.ok()) return read;
   if (message.empty()) message = "an error without a text";
   return Attribute(absl::Status(CodeOf(code.code), message), function, plugin_);

@@ -174,7 +174,6 @@ void Client_BufferFromHostBuffer(ClientBufferFromHostBufferArgs* args) {
 void Client_CreateViewOfDeviceBuffer(ClientCreateViewArgs* args) {
   Need(args->client, "client");
   Mine(args->client)->CheckAlive();
-  Need(args->on_delete, "on_delete");
   const Type type = TypeOf(args->type, args->dims, args->rank);
   if (OrderOf(args->layout, type) != RowMajorOrder(type.rank()))
     throw Refusal(Code::kUnimplemented, "views must be row major");
@@ -182,7 +181,7 @@ void Client_CreateViewOfDeviceBuffer(ClientCreateViewArgs* args) {
   auto value = std::make_shared<Value>(device->core, type, /*foreign=*/true);
   const std::shared_ptr<void> keeper(
       args->data, [on_delete = args->on_delete, arg = args->on_delete_arg](void* data) {
-        on_delete(data, arg);
+        if (on_delete != nullptr) on_delete(data, arg);
       });
   value->array = Array(type, std::make_shared<Storage>(args->data, type.bytes(), keeper));
   value->donatable = false;

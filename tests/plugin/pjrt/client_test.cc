@@ -130,6 +130,30 @@ TEST_F(PjrtClientTest, AnEventThatIsNeverReadyHasALimit) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("did not end within"));
 }
 
+// A table in which each call of PJRT_Error_GetCode fails with an error of its own, as in XLA where
+// its arguments are too short.
+TEST_F(PjrtClientTest, AnErrorWithoutACodeIsUnknown) {
+  Open();
+  const auto get = FindFunction<pjrt::abi::GetApi>(
+      *OpenLibrary(testing::Built("lib/plugins/libpjrt_reference.so")), "GetPjrtApi");
+  static const pjrt::abi::Api* real;
+  static pjrt::abi::Api table;
+  real = get();
+  table = *real;
+  table.error_get_code = [](pjrt::abi::ErrorGetCodeArgs*) {
+    auto args = pjrt::Fresh<pjrt::abi::ClientDevicesArgs>();
+    args.client = nullptr;  // an error of the reference plug-in
+    return real->client_devices(&args);
+  };
+  auto api = pjrt::Api::Open("reference", [] { return const_cast<const pjrt::abi::Api*>(&table); });
+  ASSERT_TRUE(api.ok()) << api.status();
+  auto args = pjrt::Fresh<pjrt::abi::ClientDevicesArgs>();
+  args.client = nullptr;
+  const absl::Status status = (*api)->Call(pjrt::fn::Client_Devices, args);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnknown) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("client"));
+}
+
 TEST_F(PjrtClientTest, TheErrorOfAnEventIsReturned) {
   Open({{"failing_events", std::string("transfer")}});
   EXPECT_FALSE(Upload().ok());
