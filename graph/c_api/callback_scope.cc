@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -24,9 +25,11 @@ namespace {
 // a signal handler may walk the list without a lock.
 struct ThreadCalls {
   std::atomic<const CallbackInfo*> current{nullptr};
-  std::atomic<uint64_t> serial{0};  // counts begins and ends of calls
-  // Of the call that ended last.
-  std::atomic<const char*> last_plugin{""}, last_callback{""};
+  // Counts begins and ends of calls, by twos: odd while `current` changes.
+  std::atomic<uint64_t> serial{0};
+  // Of the call that ended last. A copy of the path, cut: plug-ins go, and so do their names.
+  char last_plugin[256] = "";
+  std::atomic<const char*> last_callback{""};
   std::atomic<bool> taken{true};
   ThreadCalls* next = nullptr;
 };
@@ -42,8 +45,7 @@ ThreadCalls* TakeThreadCalls() {
   for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
     bool taken = false;
     if (!calls->taken.compare_exchange_strong(taken, true)) continue;
-    // The plug-in of the other thread's last call may be gone, and its path with it.
-    calls->last_plugin = "";
+    calls->last_plugin[0] = '\0';
     calls->last_callback = "";
     return calls;
   }
@@ -81,11 +83,34 @@ inline void Enter(const CallbackInfo* call) {
   if (this_thread == nullptr) [[unlikely]]
     TellOfThisThread();
   ThreadCalls& calls = *this_thread;
-  // Only this thread writes its record, so a load and a store suffice; a locked add would cost
-  // more.
-  calls.serial.store(calls.serial.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Only this thread writes its record, so loads and stores suffice; a locked add would cost more.
+  const uint64_t serial = calls.serial.load(std::memory_order_relaxed);
+  calls.serial.store(serial + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
   // Release: a thread that reads the pointer must find the call filled in.
   calls.current.store(call, std::memory_order_release);
+  calls.serial.store(serial + 2, std::memory_order_release);
+}
+
+// Notes the plug-in of a call that has ended. Mostly it is that of the call before.
+inline void NoteLast(ThreadCalls& calls, const CallbackInfo& info) {
+  constexpr size_t kMost = sizeof(calls.last_plugin) - 1;
+  if (std::strncmp(calls.last_plugin, info.plugin, kMost) != 0)
+    std::strncpy(calls.last_plugin, info.plugin, kMost);  // the last byte stays 0
+  calls.last_callback.store(info.callback, std::memory_order_relaxed);
+}
+
+// The call in progress with its serial. Null if there is none, or if calls begin and end faster
+// than they can be read.
+ActiveCall Read(const ThreadCalls& calls) {
+  for (int tries = 0; tries < 100; ++tries) {
+    const uint64_t serial = calls.serial.load(std::memory_order_acquire);
+    const CallbackInfo* const call = calls.current.load(std::memory_order_acquire);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (serial % 2 == 0 && calls.serial.load(std::memory_order_relaxed) == serial)
+      return {&calls, serial, call};
+  }
+  return {&calls, 0, nullptr};
 }
 
 }  // namespace
@@ -104,17 +129,14 @@ const CallbackInfo* AnyCallback() {
 
 CallbackInfo LastCallback() {
   if (this_thread == nullptr) return {};
-  return {this_thread->last_plugin.load(std::memory_order_relaxed),
-          this_thread->last_callback.load(std::memory_order_relaxed),
-          {}};
+  return {this_thread->last_plugin, this_thread->last_callback.load(std::memory_order_relaxed), {}};
 }
 
 std::vector<ActiveCall> ActiveCalls() {
   std::vector<ActiveCall> active;
   for (ThreadCalls* calls = all_threads.load(); calls != nullptr; calls = calls->next) {
-    const CallbackInfo* call = calls->current.load(std::memory_order_acquire);
-    if (call != nullptr)
-      active.push_back({calls, calls->serial.load(std::memory_order_relaxed), call});
+    const ActiveCall call = Read(*calls);
+    if (call.call != nullptr) active.push_back(call);
   }
   return active;
 }
@@ -145,8 +167,7 @@ CallbackScope::CallbackScope(const char* plugin, const char* callback, std::stri
 
 CallbackScope::~CallbackScope() {
   Enter(outer_);
-  this_thread->last_plugin.store(info_.plugin, std::memory_order_relaxed);
-  this_thread->last_callback.store(info_.callback, std::memory_order_relaxed);
+  NoteLast(*this_thread, info_);
 }
 
 void OnThreadEndedByPlugin(void (*handler)()) { thread_end_handler.store(handler); }

@@ -29,8 +29,8 @@ const CallbackInfo* CurrentCallback();
 const CallbackInfo* AnyCallback();
 
 // The call into a plug-in that ended last on this thread; empty if none did. The node is not kept.
-// The strings are those of the CallbackScope, and may be freed by now: the path goes with the
-// plug-in or with what has made the call. Safe to call from a signal handler.
+// `plugin` is the thread's own copy of the path, of up to 255 bytes, until the thread's next call
+// ends. Safe to call from a signal handler.
 CallbackInfo LastCallback();
 
 // The innermost call in progress on a thread, for a watchdog. Two records with the same thread and
@@ -70,7 +70,7 @@ class WorkScope {
 // Notes, for the lifetime of the scope, a call into a plug-in, or a wait for work that the call
 // started. Scopes nest on a thread. If `node` is empty, the call works for the node of the call
 // around it, even if that is none; without a call around it, for the node of the WorkScope. The
-// strings must outlive the scope. LastCallback points to `plugin` and `callback` behind it.
+// strings must outlive the scope, and `callback` the thread: LastCallback points to it.
 class CallbackScope {
  public:
   CallbackScope(const char* plugin, const char* callback, std::string_view node = {});

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/guard.h"
@@ -59,14 +60,40 @@ void WriteAll(int fd, const char* data, size_t size) {
   }
 }
 
-// Control characters become blanks: paths and node names that are worth printing have none.
+// The bytes of the UTF-8 character at the begin of the text; 0 if there is none.
+size_t CharacterSize(const char* text, size_t size) {
+  const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(0);
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  const size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (wanted > size) return 0;
+  for (size_t i = 1; i < wanted; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than the character needs, a surrogate, or beyond U+10FFFF.
+  const uint8_t second = byte(1);
+  const bool is_none = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                       (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+  return is_none ? 0 : wanted;
+}
+
+// Control characters become blanks: paths and node names that are worth printing have none. A byte
+// that is no UTF-8 becomes U+FFFD, as in Json::Dump.
 void WriteJsonString(const char* text, size_t size) {
-  char out[2 * 2048];
+  constexpr std::string_view kNoCharacter = "\xef\xbf\xbd";
+  char out[3 * 2048];
   size_t n = 0;
-  for (size_t i = 0; i < size; ++i) {
-    const char c = static_cast<unsigned char>(text[i]) < 0x20 ? ' ' : text[i];
-    if (c == '"' || c == '\\') out[n++] = '\\';
-    out[n++] = c;
+  for (size_t i = 0; i < size;) {
+    const size_t bytes = CharacterSize(text + i, size - i);
+    if (bytes == 0) {
+      n += kNoCharacter.copy(out + n, kNoCharacter.size());
+      ++i;
+      continue;
+    }
+    if (text[i] == '"' || text[i] == '\\') out[n++] = '\\';
+    for (const size_t end = i + bytes; i < end; ++i)
+      out[n++] = static_cast<uint8_t>(text[i]) < 0x20 ? ' ' : text[i];
   }
   WriteAll(output_fd, out, n);
 }
