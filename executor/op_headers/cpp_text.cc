@@ -323,7 +323,7 @@ absl::StatusOr<std::string> DiffersText(const AttrDef& attr, const std::string& 
 std::string Fill(std::string_view begin, const std::vector<std::string>& items,
                  std::string_view end) {
   std::string text = absl::StrCat(begin, absl::StrJoin(items, ", "), end);
-  if (text.size() <= kColumns) return text;
+  if (text.size() <= kColumns || items.empty()) return text;
   const auto length = [&](size_t i) {
     return items[i].size() + (i + 1 == items.size() ? end.size() : 1);
   };

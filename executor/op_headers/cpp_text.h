@@ -43,8 +43,8 @@ absl::StatusOr<std::string> DefaultText(const AttrDef& attr);
 absl::StatusOr<std::string> DiffersText(const AttrDef& attr, const std::string& value);
 
 // Returns begin + items, parted by ", ", + end, broken into lines of at most 100 columns, unless
-// one item takes more. There must be an item. Further lines stand below the first item where each
-// item fits there; else all items stand on lines that are indented by 4 columns more than `begin`.
+// one item takes more. Further lines stand below the first item where each item fits there; else
+// all items stand on lines that are indented by 4 columns more than `begin`.
 std::string Fill(std::string_view begin, const std::vector<std::string>& items,
                  std::string_view end);
 // Returns "// text" as lines of at most 100 columns, unless one word takes more, with `indent`

@@ -167,6 +167,7 @@ bool NumericVerifier::Prepare(const PassRun& run) {
   // a pass that is right costs one run a set and not two.
   const uint64_t print = Fingerprint(run.before);
   if (!baseline_.empty() && baseline_of_ == print &&
+      std::equal(feeds_.begin(), feeds_.end(), run.feeds.begin(), run.feeds.end()) &&
       std::equal(fetches_.begin(), fetches_.end(), run.fetches.begin(), run.fetches.end()))
     return true;
   feeds_.assign(run.feeds.begin(), run.feeds.end());

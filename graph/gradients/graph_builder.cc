@@ -267,6 +267,12 @@ Value GraphBuilder::Scalar(DataType type, double value) {
 
 Value GraphBuilder::IntTensor(absl::Span<const int64_t> values, Shape shape, DataType type) {
   if (type == DataType::kInt64) return Constant(Tensor::Of(type, values, std::move(shape)));
+  for (const int64_t value : values) {
+    if (value != static_cast<int32_t>(value)) {
+      Fail(absl::InvalidArgumentError(absl::StrCat(value, " is beyond int32")));
+      return At(kNoNode, 0);
+    }
+  }
   const std::vector<int32_t> narrow(values.begin(), values.end());
   return Constant(Tensor::Of(DataType::kInt32, absl::MakeConstSpan(narrow), std::move(shape)));
 }

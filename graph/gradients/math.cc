@@ -41,6 +41,11 @@ std::optional<std::vector<int64_t>> RepeatedAxes(const PartialShape& x, const Pa
   return axes;
 }
 
+// A size beyond the type is left to the kernel, which refuses it: as in TensorFlow.
+bool FitsType(int64_t size, DataType type) {
+  return type == DataType::kInt64 || size <= std::numeric_limits<int32_t>::max();
+}
+
 }  // namespace
 
 Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs) {
@@ -73,7 +78,8 @@ Value Select(Value condition, Value a, Value b) { return Op("SelectV2", {conditi
 Value Compare(std::string_view op, Value a, Value b) { return Op(op, {a, b}); }
 
 Value ShapeOf(Value x, DataType type) {
-  if (const std::optional<Shape> known = x.shape().ToShape())
+  const std::optional<Shape> known = x.shape().ToShape();
+  if (known && absl::c_all_of(known->dims(), [&](int64_t d) { return FitsType(d, type); }))
     return x.builder().Ints(known->dims(), type);
   return Op("Shape", {x}, {{"out_type", attr::Type(type)}});
 }
@@ -82,8 +88,7 @@ Value RankOf(Value x) { return x.rank() >= 0 ? Int32(x, x.rank()) : Op("Rank", {
 
 Value SizeOf(Value x) {
   const std::optional<Shape> known = x.shape().ToShape();
-  // As TensorFlow, which leaves a size beyond int32 to the kernel.
-  const bool fits = known && known->num_elements() <= std::numeric_limits<int32_t>::max();
+  const bool fits = known && FitsType(known->num_elements(), DataType::kInt32);
   return fits ? Int32(x, known->num_elements()) : Op("Size", {x});
 }
 
@@ -113,7 +118,8 @@ Value Element(Value vector, int64_t i) {
 
 Value DimOf(Value x, int axis, DataType type) {
   const int64_t known = x.shape().dim(axis);
-  if (known != kUnknownDim) return x.builder().Scalar(type, static_cast<double>(known));
+  if (known != kUnknownDim && FitsType(known, type))
+    return x.builder().Scalar(type, static_cast<double>(known));
   return Element(ShapeOf(x, type), axis);
 }
 

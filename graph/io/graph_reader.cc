@@ -269,6 +269,7 @@ absl::Status GraphReader::ReadNode(std::string_view wire, SourcePos pos) {
   node.capacity = static_cast<uint32_t>(input_texts_.size()) - node.first_input;
   const NodeId id = before_ == nullptr ? AppendNode(node) : KeepNode(node);
   if (!reader.ok()) return SyntaxError(wire.substr(reader.offset(), 0), id, "malformed NodeDef");
+  if (limits_.max_depth < 2) return SyntaxError(wire, id, TooDeep(limits_.max_depth));
   // Fields that the host does not read are written again as they are, so that they must be good.
   if (!extra_.empty()) {
     if (const auto fault = CheckWire(WireMessage::kNodeDef, extra_, {limits_.max_depth, 1})) {

@@ -147,6 +147,13 @@ size_t FilterInput(const Graph& g, NodeId n) {
   return filter == args.end() ? 1 : static_cast<size_t>(filter - args.begin());
 }
 
+// The dimension of channels of what a convolution makes: 1, or -1 for the last.
+int ChannelsDim(const Graph& g, NodeId n) {
+  const AttrValue* format = g.attr(n, "data_format");
+  if (format == nullptr) return -1;
+  return absl::StartsWith(format->AsString().value_or(""), "NC") ? 1 : -1;
+}
+
 class WorkEstimator {
  public:
   WorkEstimator(const Graph& graph, NodeId n, absl::Span<const Tensor> inputs, double elements)
@@ -220,7 +227,9 @@ class WorkEstimator {
     const bool of_input = cost_.rule == CostRule::kWindowOfInput;
     const bool of_filter = cost_.rule == CostRule::kWindowOfFilter;
     const Tensor& data = in_[(of_input || of_filter) && in_.size() > 2 ? 2 : 0];
-    double filter = ElementsOf(in_[at]), channels = Dim(in_[at], of_input ? -1 : -2);
+    double filter = ElementsOf(in_[at]);
+    const double channels =
+        of_input || of_filter ? Dim(data, ChannelsDim(g_, n_)) : Dim(in_[at], -2);
     if (of_filter) {
       filter = 1;
       const Tensor& sizes = in_[at];
@@ -228,7 +237,6 @@ class WorkEstimator {
         const bool is_int = sizes.dtype() == DataType::kInt32 || sizes.dtype() == DataType::kInt64;
         const double size = is_int ? static_cast<double>(sizes.IntAt(i)) : 1;
         filter *= std::max(size, 1.0);
-        if (i + 1 == sizes.num_elements()) channels = std::max(size, 1.0);
       }
     }
     const double strides = of_input || of_filter ? 1 : WindowOf(g_, n_, "strides");
@@ -258,14 +266,22 @@ std::optional<double> ElementFlops(const PartialShape& shape, Products& products
   return shape.known_rank() ? std::optional(products.Elements(shape)) : std::nullopt;
 }
 
-// Each element of `data`, the output or for a gradient what comes in, takes a window of the filter
-// over all input channels, or over one.
+// Each element of the output takes a window of the filter over all input channels, or over one.
 std::optional<double> FilterFlops(const PartialShape& filter, const PartialShape& data,
                                   bool one_channel, Products& products) {
   if (filter.rank() < 3 || !data.known_rank()) return std::nullopt;
   double window = products.Elements(filter) / std::max(1.0, products.Dim(filter, -1));
   if (one_channel) window /= std::max(1.0, products.Dim(filter, -2));
   return 2 * products.Elements(data) * window;
+}
+
+// Of a gradient, each element of `data`, which comes in, meets the part of the filter that made its
+// channel: over all input channels, or over one.
+std::optional<double> FilterGradientFlops(const PartialShape& filter, const PartialShape& data,
+                                          int channels_dim, Products& products) {
+  if (filter.rank() < 3 || !data.known_rank()) return std::nullopt;
+  const double channels = std::max(1.0, products.Dim(data, channels_dim));
+  return 2 * products.Elements(data) * products.Elements(filter) / channels;
 }
 
 // Nothing where shapes do not tell.
@@ -289,9 +305,9 @@ std::optional<double> FlopsOf(const Graph& g, NodeId n, const std::vector<Partia
       return FilterFlops(At(in, FilterInput(g, n)), out, rule == CostRule::kChannelWindow,
                          products);
     case CostRule::kWindowOfInput:
-      return FilterFlops(At(in, 1), At(in, 2), false, products);
+      return FilterGradientFlops(At(in, 1), At(in, 2), ChannelsDim(g, n), products);
     case CostRule::kWindowOfFilter:
-      return FilterFlops(out, At(in, 2), false, products);
+      return FilterGradientFlops(out, At(in, 2), ChannelsDim(g, n), products);
     default:
       return ElementFlops(out, products);
   }

@@ -45,6 +45,8 @@ absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, 
   if (dilation <= 0)
     return absl::InvalidArgumentError(
         absl::StrCat("Dilation rate must be >= 1, but got ", dilation));
+  // TensorFlow has no span for a dilated window of none.
+  if (dilation > 1 && size >= 0) TENON_RETURN_IF_ERROR(SubtractDims(size, 1).status());
   if (in < 0) return kUnknownDim;
   // SAME covers each element, so the size of the window does not matter.
   if (padding.same) return in / stride + (in % stride != 0);
@@ -53,7 +55,7 @@ absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, 
     TENON_ASSIGN_OR_RETURN(in, AddDims(in, padding.explicit_pads[2 * axis]));
     TENON_ASSIGN_OR_RETURN(in, AddDims(in, padding.explicit_pads[2 * axis + 1]));
   }
-  // A window of n elements spans (n - 1) * dilation + 1; a window of none spans nothing.
+  // A window of n elements spans (n - 1) * dilation + 1, of none nothing.
   TENON_ASSIGN_OR_RETURN(const int64_t spread,
                          MultiplyDims(std::max<int64_t>(size - 1, 0), dilation));
   TENON_ASSIGN_OR_RETURN(const int64_t free, SubtractDims(in, spread + std::min<int64_t>(size, 1)));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <memory>
 
 #include "apu_pace.h"
 
@@ -131,11 +132,12 @@ void* HostMemory::Allocate(uint64_t size) {
   const uint64_t most = Pace::Get().host_memory();
   if (size > most || in_use_ > most - size) return nullptr;
   const uint64_t rounded = (size + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
-  void* const block = std::aligned_alloc(kHostAlignment, rounded);
+  std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(kHostAlignment, rounded),
+                                                    &std::free);
   if (block == nullptr) return nullptr;
-  blocks_.emplace(static_cast<const char*>(block), size);
+  blocks_.emplace(static_cast<const char*>(block.get()), size);
   in_use_ += size;
-  return block;
+  return block.release();
 }
 
 void HostMemory::Deallocate(void* address) {

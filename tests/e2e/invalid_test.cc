@@ -123,6 +123,15 @@ TEST(Limits, TellTheDepthThatWasAskedFor) {
   }
 }
 
+// A node lies two deep, also one that has nothing in it.
+TEST(Limits, CountTheNodesThemselves) {
+  const std::string model = TempFile("deep.pbtxt", "node { name: 'n' op: 'NoOp' }\n");
+  EXPECT_EQ(GraphRun({"lint", model, "--max-depth", "2"}).exit, 0);
+  const Finished lint = GraphRun({"lint", model, "--max-depth", "1"});
+  EXPECT_EQ(lint.exit, 4);
+  EXPECT_THAT(lint.err, HasSubstr("messages are nested more than 1 deep (--max-depth)"));
+}
+
 TEST(Limits, MustBePossible) {
   const std::pair<const char*, const char*> flags[] = {{"--max-nodes", "-1"},
                                                        {"--max-const-bytes", "-1"},

@@ -119,7 +119,8 @@ class NarrowChooser {
       if (!Is(s, Precision::kAllow) || c_.preserve.contains(n)) continue;
       allow_[s] = can_[s];
       any |= can_[s];
-      if (!can_[s]) refused = n;
+      // Floats of a fixed type and constants beyond the range are no fault of the device.
+      if (!can_[s] && !floats_.at(s).attr.empty() && ConstantsFit(n)) refused = n;
     }
     if (any || refused == kNoNode) return absl::OkStatus();
     return absl::FailedPreconditionError(

@@ -28,9 +28,9 @@ std::string_view NarrowName(DataType narrow);
 // Chooses among the slots of `floats`, the floats of the context's graph, those that become
 // `narrow`, which is bfloat16 or half; changes nothing. Slots of preserved nodes stay. For half so
 // do nodes that read a constant beyond half's range. FAILED_PRECONDITION if nodes that are not
-// preserved have slots and an op of class kAllow, but none of them can change: its device lacks the
-// kernel of the narrow type or the casts, or, for half, it reads such a constant, or its slot has a
-// fixed type. INVALID_ARGUMENT for a cycle outside of loops.
+// preserved have slots and an op of class kAllow, but none of them can change, and one only because
+// its device lacks the kernel of the narrow type or the casts. INVALID_ARGUMENT for a cycle outside
+// of loops.
 absl::StatusOr<NarrowChoice> ChooseNarrow(const PassContext& context, const PrecisionLists& lists,
                                           const TypeSlots& floats, DataType narrow);
 

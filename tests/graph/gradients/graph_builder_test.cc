@@ -39,6 +39,18 @@ TEST_F(GraphBuilderTest, InfersTypesAndNumbers) {
   EXPECT_TRUE(builder_.ok()) << builder_.status();
 }
 
+// The kernel refuses them, as in TensorFlow.
+TEST_F(GraphBuilderTest, SizesBeyondInt32AreLeftToTheKernel) {
+  const Value x = Input(DataType::kFloat, {3, 4'294'967'300});
+  EXPECT_EQ(OpOf(ShapeOf(x)), "Shape");
+  EXPECT_EQ(OpOf(ShapeOf(x, DataType::kInt64)), "Const");
+  EXPECT_EQ(OpOf(DimOf(x, 0)), "Const");
+  EXPECT_EQ(OpOf(DimOf(x, 1)), "Reshape");
+  EXPECT_TRUE(builder_.ok()) << builder_.status();
+  builder_.Ints({4'294'967'300});
+  EXPECT_THAT(std::string(builder_.status().message()), HasSubstr("4294967300 is beyond int32"));
+}
+
 TEST_F(GraphBuilderTest, SharesSmallConstants) {
   const Value one = builder_.Scalar(DataType::kFloat, 1);
   EXPECT_EQ(one.output(), builder_.Scalar(DataType::kFloat, 1).output());

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "graph/shapes/cost.h"
 #include "gtest/gtest.h"
@@ -82,15 +83,19 @@ TEST(WorkEstimate, CountsWindowsAndMatrices) {
   EXPECT_NEAR(Work("Svd", {Zeros({800, 800})}) / svd, 8, 0.5);
 }
 
-// A graph of placeholders p0, p1 … of these shapes and one node `n` that reads them.
+// A graph of placeholders p0, p1 … of these shapes and one node `n` that reads them. They are of
+// floats, or with an "i" behind the shape of int32.
 double Flops(std::string_view op, const std::vector<std::string>& shapes, std::string_view attrs) {
   std::string text, node = absl::StrCat("node { name: 'n' op: '", op, "' ", attrs);
   for (size_t i = 0; i < shapes.size(); ++i) {
     std::string dims;
-    for (const std::string_view dim : absl::StrSplit(shapes[i], 'x'))
+    std::string_view shape = shapes[i];
+    const bool is_int = absl::ConsumeSuffix(&shape, "i");
+    for (const std::string_view dim : absl::StrSplit(shape, 'x'))
       absl::StrAppend(&dims, "dim { size: ", dim, " } ");
     absl::StrAppend(&text, "node { name: 'p", i, "' op: 'Placeholder' attr { key: 'dtype' value { ",
-                    "type: DT_FLOAT } } attr { key: 'shape' value { shape { ", dims, "} } } } ");
+                    is_int ? "type: DT_INT32" : "type: DT_FLOAT",
+                    " } } attr { key: 'shape' value { shape { ", dims, "} } } } ");
     absl::StrAppend(&node, "input: 'p", i, "' ");
   }
   const Graph graph = Parse(absl::StrCat(text, node, "}"));
@@ -106,6 +111,15 @@ TEST(FlopEstimate, CountsProductsAndFilters) {
   EXPECT_EQ(Flops("MatMul", {"30x20", "20x40"}, kFloatAttr), 2. * 30 * 20 * 40);
   EXPECT_EQ(Flops("Conv2D", {"1x64x64x32", "3x3x32x8"}, kConvolution), 2. * 32 * 32 * 8 * 9 * 32);
   EXPECT_EQ(Flops("DepthwiseConv2dNative", {"1x64x64x32", "3x3x32x2"}, kConvolution),
+            2. * 32 * 32 * 64 * 9);
+  // A gradient has as many products as its op.
+  EXPECT_EQ(Flops("Conv2DBackpropInput", {"4i", "3x3x32x8", "1x32x32x8"}, kConvolution),
+            2. * 32 * 32 * 8 * 9 * 32);
+  EXPECT_EQ(
+      Flops("DepthwiseConv2dNativeBackpropInput", {"4i", "3x3x32x2", "1x32x32x64"}, kConvolution),
+      2. * 32 * 32 * 64 * 9);
+  EXPECT_EQ(Flops("DepthwiseConv2dNativeBackpropInput", {"4i", "3x3x32x2", "1x64x32x32"},
+                  absl::StrCat(kConvolution, "attr { key: 'data_format' value { s: 'NCHW' } } ")),
             2. * 32 * 32 * 64 * 9);
   EXPECT_EQ(Flops("Einsum", {"10x20", "20x30"},
                   With("attr { key: 'N' value { i: 2 } } "

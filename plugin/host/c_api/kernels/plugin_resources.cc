@@ -2,7 +2,9 @@
 // the plug-in that the session keeps by name, and variables one by one.
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "graph/base/status_macros.h"
@@ -122,10 +124,12 @@ absl::Status LockInfos(absl::Span<TF_VariableInfo* const> infos) {
   for (TF_VariableInfo* info : sorted) {
     if (ShareLock(*info)) continue;
     TENON_RETURN_IF_ERROR(info->variable->Hold(/*alone=*/true));
+    absl::Cleanup let_go = [info] { info->variable->LetGo(); };  // without memory for the rest
     info->holder = TakeHolder(info->context);
     absl::MutexLock lock(&info->context->mutex);
-    info->taken = info->holder->taken;
     info->holder->variables.push_back(info->variable);
+    info->taken = info->holder->taken;
+    std::move(let_go).Cancel();
   }
   return absl::OkStatus();
 }
