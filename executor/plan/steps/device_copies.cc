@@ -96,6 +96,7 @@ int32_t DeviceCopies::AddArrival(int32_t id, Device* to, std::vector<StreamWait>
   copy.storage = steps_.NewSlot();
   copy.ticket = 0;
   copy.event = graph.num_events++;
+  unawaited_[copy.storage] = {copy.alive, graph.open_loop};
   auto step = std::make_unique<CopyStep>(
       from == nullptr ? CopyStep::Direction::kToDevice : CopyStep::Direction::kBetween,
       from == nullptr ? to : from, to, std::move(waits), steps_.InputOf(id), StepInput(),
@@ -131,6 +132,10 @@ void DeviceCopies::AwaitArrival(NodeId reader, int32_t id) {
   steps_.AddSlowStep(
       reader, std::make_unique<WaitStep>(v.event, v.device->plugin(), in_.graph.name(reader)),
       alive, {v.storage}, {v.storage});
+  const auto copied = unawaited_.find(v.storage);
+  if (copied != unawaited_.end() && copied->second.loop == steps_.graph().open_loop &&
+      steps_.graph().flags.Implies(copied->second.alive, alive))
+    unawaited_.erase(copied);
   if (alive == FlagTree::kAlways && !steps_.InLoop()) v.event = -1;
 }
 
@@ -224,6 +229,7 @@ void DeviceCopies::HoldUnawaited() {
     steps_.graph().held.push_back(copy.source);
     steps_.graph().held.push_back(steps_.value(copy.to).storage);
   }
+  for (const auto& [target, copied] : unawaited_) steps_.graph().held.push_back(target);
 }
 
 absl::StatusOr<DeviceCopies::Departure> DeviceCopies::QueueToHost(int32_t id) {

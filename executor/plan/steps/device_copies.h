@@ -45,8 +45,8 @@ class DeviceCopies {
   // for a value that some runs do not make, or that a loop makes. RESOURCE_EXHAUSTED for a value
   // that is too large.
   absl::Status BeginToHost(const Output& value);
-  // To be called when all steps are there. Lets the source and the target of each copy that no step
-  // waits for live to the end of the run.
+  // To be called when all steps are there. Lets the source and the target of each copy live to the
+  // end of the run that no step waits for whenever the copy is made.
   void HoldUnawaited();
   // Adds a step in which the host waits until the copy `id` to a device is complete; adds nothing
   // if the value is no such copy, or if a step that always runs, outside of loops, waits for it
@@ -93,7 +93,12 @@ class DeviceCopies {
   DeviceStreams streams_;
   ScopedMap<std::pair<int32_t, Device*>, int32_t> copies_;  // by value and device
   absl::flat_hash_map<int32_t, Departure> departures_;      // by value; of BeginToHost
-  std::optional<absl::flat_hash_set<Output>> host_reads_;   // of nodes on devices
+  // Copies to a device by the storage of their target: a wait may be skipped where the copy is not.
+  struct Arrival {
+    int32_t alive, loop;  // of the step that copies
+  };
+  absl::flat_hash_map<int32_t, Arrival> unawaited_;
+  std::optional<absl::flat_hash_set<Output>> host_reads_;  // of nodes on devices
   // Large feeds and the devices of their readers, in the order of the readers; and how many of them
   // have been copied, or will be.
   std::optional<std::vector<std::pair<int32_t, Device*>>> feeds_;
