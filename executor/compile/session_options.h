@@ -28,6 +28,10 @@ struct SessionOptions {
   Numa numa = Numa::kOff;
   NodeOrder order = NodeOrder::kAuto;  // answers do not depend on it
   uint64_t order_seed = 0;             // of NodeOrder::kSeed
+  // The most compute streams of each plug-in's device with streams, 1 to kMostComputeStreams:
+  // branches that do not need each other compute on several. INVALID_ARGUMENT for other numbers
+  // (Session::Create).
+  int device_streams = 1;
   // Plans tell what their steps are expected to take (Plan::step_costs_us), for reports.
   bool keep_costs = false;
   // 0: no optimization pass runs, and Session::FixVariables does nothing; above 0: the passes of

@@ -20,6 +20,10 @@ class Follower {
   void Follow(const SlowStep& step) {
     ++now_;
     if (Device* const device = step.MayQueueOn(); device != nullptr) unclear_.insert(device);
+    if (const auto* kernel = dynamic_cast<const PluginStep*>(&step); kernel != nullptr) {
+      WaitFor(kernel->waits());
+      if (kernel->event() >= 0) Record(kernel->event(), kernel->Queues().stream);
+    }
     if (const auto* copy = dynamic_cast<const CopyStep*>(&step); copy != nullptr) Copy(*copy);
     if (const auto* wait = dynamic_cast<const WaitStep*>(&step); wait != nullptr) Wait(*wait);
     if (const StreamOf stream = step.Queues(); stream.device != nullptr)
@@ -47,23 +51,39 @@ class Follower {
     Device* device;
     int64_t at;
   };
-  struct Copied {
+  struct Recorded {
     StreamHandle stream;
     int64_t at;
     Times after;
   };
 
+  // Who waits for a stream waits for what that one had waited for.
+  void WaitFor(absl::Span<const StreamWait> waits) {
+    for (const StreamWait& wait : waits) {
+      const auto recorded = recorded_.find(wait.event);
+      const Recorded other = recorded == recorded_.end()
+                                 ? Recorded{wait.other, now_, waited_[wait.other]}
+                                 : recorded->second;
+      Times& waited = waited_[wait.waiting];
+      for (const auto& [stream, at] : other.after) waited[stream] = std::max(waited[stream], at);
+      waited[other.stream] = std::max(waited[other.stream], other.at);
+    }
+  }
+
+  void Record(int32_t event, StreamHandle stream) {
+    recorded_[event] = {stream, now_, waited_[stream]};
+  }
+
   void Copy(const CopyStep& copy) {
-    for (const StreamWait& wait : copy.waits()) waited_[wait.waiting][wait.other] = now_;
-    const StreamHandle stream = copy.Queues().stream;
-    copied_[copy.event()] = {stream, now_, waited_[stream]};
+    WaitFor(copy.waits());
+    Record(copy.event(), copy.Queues().stream);
   }
 
   void Wait(const WaitStep& wait) {
-    const auto copied = copied_.find(wait.event());
-    if (copied == copied_.end()) return;
-    Done(copied->second.stream, copied->second.at);
-    for (const auto& [stream, at] : copied->second.after) Done(stream, at);
+    const auto recorded = recorded_.find(wait.event());
+    if (recorded == recorded_.end()) return;
+    Done(recorded->second.stream, recorded->second.at);
+    for (const auto& [stream, at] : recorded->second.after) Done(stream, at);
   }
   void Done(StreamHandle stream, int64_t at) {
     done_[stream] = std::max(done_.try_emplace(stream, 0).first->second, at);
@@ -72,7 +92,7 @@ class Follower {
   int64_t now_ = 0;
   absl::flat_hash_map<StreamHandle, Queued> queued_;  // what was queued last
   absl::flat_hash_map<StreamHandle, Times> waited_;   // by waiting stream
-  absl::flat_hash_map<int32_t, Copied> copied_;       // by event
+  absl::flat_hash_map<int32_t, Recorded> recorded_;   // by event
   Times done_;
   absl::flat_hash_set<Device*> unclear_;
 };

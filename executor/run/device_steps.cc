@@ -5,6 +5,7 @@
 #include "executor/run/device_steps.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "executor/run/aligned.h"
@@ -20,6 +21,15 @@
 namespace tenon {
 namespace {
 
+// Of the compute stream with this number.
+std::string_view ComputeStreamName(int number) {
+  static constexpr std::array<std::string_view, kMostComputeStreams> kNames = {
+      "compute",    "compute 1",  "compute 2",  "compute 3", "compute 4",  "compute 5",
+      "compute 6",  "compute 7",  "compute 8",  "compute 9", "compute 10", "compute 11",
+      "compute 12", "compute 13", "compute 14", "compute 15"};
+  return kNames[number];
+}
+
 absl::Status Wait(Device& device, absl::Span<const StreamWait> waits) {
   for (const StreamWait& w : waits)
     TENON_RETURN_IF_ERROR(device.StreamWaitsForStream(w.waiting, w.other));
@@ -33,6 +43,7 @@ PluginStep::PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> 
                        std::vector<std::optional<Shape>> promised, std::string plugin)
     : kernel_(kernel),
       device_(device),
+      streams_(ComputeStreams::Of(*device)),
       inputs_(std::move(inputs)),
       promised_(std::move(promised)),
       plugin_(std::move(plugin)) {
@@ -43,10 +54,32 @@ PluginStep::PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> 
     sources_.push_back({.dtype = input.from.dtype,
                         .where = Where::kConst,
                         .rank = rank_of(input.from.shape),
-                        .on_host = input.on_host});
+                        .on_host = input.on_host,
+                        .of_other_stream = input.of_other_stream});
   }
   for (size_t i = 0; i < outputs.size(); ++i)
     targets_.push_back({outputs[i], rank_of(promised_[i])});
+}
+
+absl::Status PluginStep::WaitForOthers(Frame& frame) const {
+  for (const StreamWait& w : waits_) {
+    if (w.event < 0) {
+      TENON_RETURN_IF_ERROR(device_->StreamWaitsForStream(w.waiting, w.other));
+    } else if (const EventHandle event = frame.event(w.event).handle; event != nullptr) {
+      TENON_RETURN_IF_ERROR(streams_->StreamWaitsForEvent(w.waiting, event));
+    }  // else the step that records it has failed
+  }
+  return absl::OkStatus();
+}
+
+StreamHandle PluginStep::stream() const {
+  return stream_ == 0 ? device_->compute_stream() : streams_->compute_stream_at(stream_);
+}
+
+void PluginStep::WorkOn(int number, std::vector<StreamWait> waits) {
+  stream_ = number;
+  waits_ = std::move(waits);
+  leaves_other_streams_ = number == 0 && std::ranges::any_of(sources_, &Source::of_other_stream);
 }
 
 void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
@@ -127,6 +160,8 @@ absl::Status PluginStep::MakeInput(Frame& frame, Frame::PluginCall& call, size_t
   call.args.timeout_s = frame.context().device_timeout_s;
   call.args.frame_id = frame.pass().frame_id;
   call.args.iter_id = frame.pass().iter_id;
+  call.args.streams = streams_;
+  call.args.stream = stream_;
   return absl::OkStatus();
 }
 
@@ -151,14 +186,46 @@ absl::Status PluginStep::Run(Frame& frame, const StepArgs&) const {
   // What a call reads lies scattered in memory: a cache miss for each part would take as long as
   // the rest of the call.
   if (next_ != nullptr) next_->Prefetch();
+  if (!waits_.empty()) [[unlikely]]
+    TENON_RETURN_IF_ERROR(WaitForOthers(frame));
   Frame::PluginCall& call = frame.plugin_call();
   absl::Status status = Gather(frame, call);
   if (status.ok()) [[likely]] {
     if (call.context == nullptr) call.context = NewContext();
     status = kernel_->Compute(call.args, call.context);
+    if (leaves_other_streams_ && status.ok()) [[unlikely]]
+      status = LeaveOtherStreams(call);
+    if (event_ >= 0 && status.ok()) [[unlikely]]
+      status = RecordEvent(frame);
   }
   LetGo(call);
   return status.ok() ? TakeOutputs(frame) : status;
+}
+
+// The end of the run gives the event back.
+absl::Status PluginStep::RecordEvent(Frame& frame) const {
+  Frame::Event& event = frame.event(event_);
+  TENON_ASSIGN_OR_RETURN(event.handle, device_->AcquireEvent());
+  event.device = device_;
+  return device_->RecordEvent(stream(), event.handle);
+}
+
+absl::Status PluginStep::LeaveOtherStreams(const Frame::PluginCall& call) const {
+  const auto lies_in = [](const Tensor& output, const Tensor& input) {
+    const auto* const begin = static_cast<const char*>(input.data());
+    return output.data() >= begin && output.data() < begin + input.bytes();
+  };
+  for (Tensor* const output : call.args.outputs) {
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      if (!sources_[i].of_other_stream || !lies_in(*output, *call.args.inputs[i].tensor)) continue;
+      TENON_ASSIGN_OR_RETURN(BufferRef memory, device_->Allocate(output->bytes()));
+      const Tensor own(output->dtype(), output->shape(), std::move(memory));
+      TENON_RETURN_IF_ERROR(device_->CopyDeviceToDevice(stream(), *output, own));
+      *output = own;
+      break;
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Clears what the kernel could take, whether it did or not: the plan has no release for these
@@ -185,15 +252,25 @@ inline void PluginStep::LetGo(const Frame::PluginCall& call) {
 }
 
 std::string PluginStep::Describe() const {
-  return absl::StrCat(device_->short_name(), device_->is_host() ? "" : " compute");
+  if (device_->is_host()) return device_->short_name();
+  std::string text = absl::StrCat(device_->short_name(), " ", ComputeStreamName(stream_));
+  for (const StreamWait& wait : waits_) {
+    int other = 0;
+    if (wait.other != device_->compute_stream())
+      while (streams_->compute_stream_at(++other) != wait.other) {
+      }
+    absl::StrAppend(&text, &wait == waits_.data() ? " behind " : ", ", ComputeStreamName(other));
+  }
+  return text;
 }
 
 StreamOf PluginStep::Queues() const {
   if (device_->is_host()) return {};
-  return {device_, device_->compute_stream(), "compute"};
+  return {device_, stream(), ComputeStreamName(stream_)};
 }
 
 absl::Status AsyncStep::Run(Frame& frame, const StepArgs&) const {
+  TENON_RETURN_IF_ERROR(WaitForOthers(frame));
   Frame::PluginCall& call = frame.plugin_call();
   absl::Status status = Gather(frame, call);
   if (status.ok()) frame.BeginCall(number_, this, kernel_->Begin(call.args));

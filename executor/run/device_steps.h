@@ -9,20 +9,23 @@
 #include "absl/container/inlined_vector.h"
 #include "executor/run/plan.h"
 #include "executor/run/slow_steps.h"
+#include "plugin/device/compute_streams.h"
 #include "plugin/device/device.h"
 #include "plugin/host/c_api/kernels/plugin_kernel.h"
 
 namespace tenon {
 
 // A wait that a step queues before its own work: stream `waiting` starts what is queued on it later
-// only after the work that is queued on `other` now. The host does not block.
+// only after the work that is queued on `other` now; or, with `event`, after the step on `other`
+// that records this event of the frame. The host does not block.
 struct StreamWait {
   StreamHandle waiting;
   StreamHandle other;
+  int32_t event = -1;
 };
 
-// Calls a plug-in's kernel on tensors. A kernel for a device queues its work on the device's
-// compute stream; a kernel that the plug-in brought for the CPU computes in the call. Host tensors
+// Calls a plug-in's kernel on tensors. A kernel for a device queues its work on a compute stream of
+// the device; a kernel that the plug-in brought for the CPU computes in the call. Host tensors
 // reach the kernel aligned (aligned.h). The kernel may forward the buffer of an input that nobody
 // else shares, if this step is the input's last reader or the tensor was made for this call.
 //
@@ -31,9 +34,10 @@ struct StreamWait {
 class PluginStep : public SlowStep {
  public:
   struct Input {
-    StepInput from;        // storage -1: the input is `constant`
-    Tensor constant;       // in the memory that the kernel wants
-    bool on_host = false;  // the kernel wants the input in host memory, not in the device's
+    StepInput from;                // storage -1: the input is `constant`
+    Tensor constant;               // in the memory that the kernel wants
+    bool on_host = false;          // the kernel wants the input in host memory, not in the device's
+    bool of_other_stream = false;  // it lies in memory of another compute stream
   };
   // `kernel` and `device` must outlive the step. `outputs` are slots. `promised`: by output, the
   // shape that the plan relies on; nullopt: none. `plugin`: its path, for errors.
@@ -44,12 +48,20 @@ class PluginStep : public SlowStep {
   // Only while planning, for inputs with a storage: `storage` is the final place of input i.
   // `last_use`: the place is a slot, and this step is its last reader.
   void Place(size_t i, const Storage& storage, bool last_use);
+  // Only while planning: the kernel works on compute stream `number` of the device (0 if this is
+  // not called), and `waits` are queued before its work.
+  void WorkOn(int number, std::vector<StreamWait> waits);
+  // Only while planning, for a step that runs once in each run: the step records this event of the
+  // frame behind its work.
+  void Record(int32_t event) { event_ = event; }
   // Only while planning: `next` is the step behind this one. Its memory is fetched into the cache
   // when this step begins, unless this is an AsyncStep. Not owned; must live as long as this step.
   void Precede(const PluginStep* next) { next_ = next; }
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   StreamOf Queues() const override;
+  const std::vector<StreamWait>& waits() const { return waits_; }
+  int32_t event() const { return event_; }  // -1: none
 
  protected:
   // Fills call.args with the inputs, the emptied output slots and the facts of the run. After an
@@ -62,7 +74,12 @@ class PluginStep : public SlowStep {
   // slots.
   absl::Status TakeOutputs(Frame& frame) const;
 
+  // Queues the waits that stand before the step's work.
+  absl::Status WaitForOthers(Frame& frame) const;
+  StreamHandle stream() const;
+
   PluginKernel* kernel_;
+  Device* device_;
 
  private:
   // What a call needs to know of an input or output, in as few bytes as will do: a call costs
@@ -77,6 +94,7 @@ class PluginStep : public SlowStep {
     uint8_t rank = kAnyRank;  // of the shape that the plan knows
     bool on_host = false;
     bool last_use = false;  // the kernel may have the buffer
+    bool of_other_stream = false;
   };
   struct Target {
     int32_t slot;
@@ -88,11 +106,20 @@ class PluginStep : public SlowStep {
   // Makes input i as a tensor in call.made[i].
   absl::Status MakeInput(Frame& frame, Frame::PluginCall& call, size_t i) const;
   bool KeepsPromise(size_t i, const Shape& shape) const;
+  absl::Status RecordEvent(Frame& frame) const;
+  // Copies outputs that lie in an input of another stream. On the first stream, whose values may
+  // outlive the run: that memory may be used again, in the order of its own stream, once the run is
+  // over.
+  absl::Status LeaveOtherStreams(const Frame::PluginCall& call) const;
 
   const PluginStep* next_ = nullptr;
   absl::InlinedVector<Source, 3> sources_;
   absl::InlinedVector<Target, 2> targets_;
-  Device* device_;
+  int stream_ = 0;           // of streams_
+  ComputeStreams* streams_;  // of device_; null: it has one
+  bool leaves_other_streams_ = false;
+  int32_t event_ = -1;
+  std::vector<StreamWait> waits_;
   std::vector<Input> inputs_;
   std::vector<std::optional<Shape>> promised_;
   std::string plugin_;

@@ -177,6 +177,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const T
                         .device_timeout_s = parts_.options.device_timeout_s,
                         .order = parts_.options.order,
                         .order_seed = parts_.options.order_seed,
+                        .device_streams = parts_.options.device_streams,
                         .keep_costs = parts_.options.keep_costs ||
                                       runnable.schedule.order.size() <= CachedPlan::kBriefNodes};
   TENON_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildPlan(input));

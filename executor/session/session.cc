@@ -24,6 +24,7 @@
 #include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/usable_cores.h"
 #include "plugin/cpu/base/workers.h"
+#include "plugin/device/compute_streams.h"
 
 namespace tenon {
 
@@ -88,6 +89,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(Graph graph, std::vecto
   if (options.threads < 0)
     return absl::InvalidArgumentError(
         absl::StrCat("the number of threads cannot be ", options.threads));
+  if (options.device_streams < 1 || options.device_streams > kMostComputeStreams)
+    return absl::InvalidArgumentError(absl::StrCat("a device has 1 to ", kMostComputeStreams,
+                                                   " compute streams, not ",
+                                                   options.device_streams));
   TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
   if (options.workers != nullptr) options.threads = options.workers->threads();
   if (options.threads == 0) options.threads = DefaultThreads();

@@ -92,6 +92,7 @@ void ExplainFlags::Declare(Declarer& d) {
   d.FlagWithValue("--schedule{auto}", schedule, {"auto", "speed", "memory", "file"},
                   "the plan of a run with these --input as lanes of threads and streams, by "
                   "estimated times; =file: that of run --schedule file, and so on");
+  DeclareDeviceStreams(d);
   DeclareTimeout(d);
   DeclareLimits(d);
   DeclareOutput(d);
@@ -104,6 +105,8 @@ absl::StatusOr<RunRequest> RequestOf(const Workbench& bench, const ExplainFlags&
   if (!flags.schedule.empty()) return ReadRequest(bench.names(), flags);
   if (!flags.inputs.empty() || !flags.input_files.empty())
     return UsageError("values are fed to a plan alone: --input and --inputs need --schedule");
+  if (flags.device_streams > 1)
+    return UsageError("a plan alone has streams: --device-streams needs --schedule");
   TENON_ASSIGN_OR_RETURN(Endpoints ends, RequestedEndpoints(bench.names(), flags));
   RunRequest request;
   request.feed_names = std::move(ends.feeds);

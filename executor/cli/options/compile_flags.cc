@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "graph/io/io.h"
+#include "plugin/device/compute_streams.h"
 
 namespace tenon::cli {
 namespace {
@@ -103,6 +104,15 @@ void PlacementFlags::DeclareSchedule(Declarer& d) {
       "--max-plan-bytes", max_plan_bytes, "N",
       "the most bytes that cached plans may hold; the plan that was used longest ago goes first",
       0);
+  DeclareDeviceStreams(d);
+}
+
+void PlacementFlags::DeclareDeviceStreams(Declarer& d) {
+  d.Group(FlagGroup::kDevices);
+  d.Integer("--device-streams", device_streams, "N",
+            "compute streams of each device with streams, on which branches that do not need each "
+            "other compute at the same time (default 1)",
+            1, kMostComputeStreams);
 }
 
 void OptimizerFlags::DeclareLevel(Declarer& d) {

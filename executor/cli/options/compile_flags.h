@@ -27,12 +27,14 @@ struct PlacementFlags {
   InterOp inter_op = InterOp::kOn;
   Pin pin = Pin::kOff;
   Numa numa = Numa::kOff;
+  int device_streams = 1;           // SessionOptions::device_streams
   std::string node_order = "auto";  // --schedule; right for NodeOrderOf
   int64_t max_plan_bytes = INT64_MAX;
 
   void DeclarePlacement(Declarer& d);
-  void DeclareSchedule(
-      Declarer& d);  // --schedule, --max-plan-bytes, --pin, --numa: of commands that run
+  void DeclareDeviceStreams(Declarer& d);
+  // --schedule, --max-plan-bytes, --pin, --numa and --device-streams: of commands that run.
+  void DeclareSchedule(Declarer& d);
 };
 
 // What a value of --schedule says: the order, and the seed of `seed:N`, else 0. nullopt for any

@@ -115,6 +115,7 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   session.numa = flags.numa;
   std::tie(session.order, session.order_seed) =
       NodeOrderOf(flags.node_order).value_or(std::pair(NodeOrder::kAuto, uint64_t{0}));
+  session.device_streams = flags.device_streams;
   session.max_plan_bytes = flags.max_plan_bytes;
   session.keep_costs = flags.keep_costs;
   session.opt_level = flags.opt_level >= 0 ? flags.opt_level : flags.defaults.opt_level;

@@ -42,6 +42,7 @@ struct PlanInput {
   double device_timeout_s;  // seconds that the host waits for a copy of a constant to a device
   NodeOrder order = NodeOrder::kAuto;  // of tasks; that of nodes is `schedule`
   uint64_t order_seed = 0;             // of NodeOrder::kSeed
+  int device_streams = 1;   // the most compute streams of a device, 1 to kMostComputeStreams
   bool keep_costs = false;  // the plan tells what its steps are expected to take, for reports
 };
 

@@ -32,6 +32,7 @@ struct PlanValue {
   bool reference = false;       // a variable's handle, of dtype kResource; readers read its value
   bool graph_constant = false;  // `constant` is the same in all plans
   bool fed = false;             // a feed gives it, and not its node
+  uint8_t stream = 0;           // the compute stream of `device` whose memory it has; 0 on the host
 };
 static_assert(sizeof(PlanValue) <= 64);  // large graphs are bound by memory
 

@@ -64,8 +64,8 @@ absl::StatusOr<int32_t> DeviceCopies::CopyToDevice(int32_t id, Device* device) {
   // Memory of the compute stream is reused in the order of that stream: kernels that are queued
   // there may still read what is now the target.
   std::vector<StreamWait> waits;
-  streams_.WaitForCompute(device, StreamKind::kHostToDevice, device, streams_.LastTicket(device),
-                          v.alive, waits);
+  streams_.WaitFor({device, StreamKind::kHostToDevice}, {device}, streams_.LastTicket({device}),
+                   v.alive, waits);
   return AddArrival(id, device, std::move(waits));
 }
 
@@ -94,6 +94,7 @@ int32_t DeviceCopies::AddArrival(int32_t id, Device* to, std::vector<StreamWait>
   graph.held.push_back(source);  // the copy may read it any time until the device is synchronized
   copy.device = to;
   copy.storage = steps_.NewSlot();
+  copy.stream = 0;
   copy.ticket = 0;
   copy.event = graph.num_events++;
   unawaited_[copy.storage] = {copy.alive, graph.open_loop};
@@ -119,7 +120,17 @@ int32_t DeviceCopies::InSlot(NodeId reader, int32_t id) {
 
 void DeviceCopies::ComputedOn(Device* device, PlanValue& v) {
   v.device = device;
-  v.ticket = streams_.NextTicket(device);
+  v.stream = 0;
+  v.ticket = streams_.NextTicket({device});
+}
+
+void DeviceCopies::ReadOnStream(int32_t id, const DeviceStream& stream, int32_t alive,
+                                std::vector<StreamWait>& waits) {
+  const PlanValue& v = steps_.value(id);
+  // Constants stay, and what has no stream lies in memory of the first.
+  if (v.constant != nullptr || v.stream == stream.number) return;
+  streams_.WaitForWork(stream, {v.device, StreamKind::kCompute, v.stream}, v.ticket, alive, waits);
+  steps_.graph().held.push_back(v.storage);
 }
 
 // The wait counts as a writer, so that readers come after it where steps run at the same time. One
@@ -237,9 +248,10 @@ absl::StatusOr<DeviceCopies::Departure> DeviceCopies::QueueToHost(int32_t id) {
   Device* const device = copy.device;
   const int32_t source = copy.storage;
   std::vector<StreamWait> waits;
-  streams_.WaitForCompute(device, StreamKind::kDeviceToHost, device, copy.ticket, copy.alive,
-                          waits);
+  streams_.WaitFor({device, StreamKind::kDeviceToHost}, {device, StreamKind::kCompute, copy.stream},
+                   copy.ticket, copy.alive, waits);
   copy.device = nullptr;
+  copy.stream = 0;
   copy.event = -1;
   int32_t slot = -1;
   // A large value may get memory of the device's, and with the ABI watch on the target gets memory
@@ -269,10 +281,9 @@ absl::StatusOr<int32_t> DeviceCopies::CopyBetween(NodeId reader, int32_t id, Dev
   id = InSlot(reader, id);
   const PlanValue& v = steps_.value(id);
   std::vector<StreamWait> waits;
-  streams_.WaitForCompute(v.device, StreamKind::kDeviceToDevice, v.device, v.ticket, v.alive,
-                          waits);
-  streams_.WaitForCompute(v.device, StreamKind::kDeviceToDevice, to, streams_.LastTicket(to),
-                          v.alive, waits);
+  const DeviceStream stream = {v.device, StreamKind::kDeviceToDevice};
+  streams_.WaitFor(stream, {v.device, StreamKind::kCompute, v.stream}, v.ticket, v.alive, waits);
+  streams_.WaitFor(stream, {to}, streams_.LastTicket({to}), v.alive, waits);
   return AddArrival(id, to, std::move(waits));
 }
 

@@ -57,9 +57,15 @@ class DeviceCopies {
   // Otherwise a new value in a slot, and a step that sets the slot to the constant: another one at
   // each call.
   int32_t InSlot(NodeId reader, int32_t id);
-  // Sets the device and the ticket of `v`, which work on the device's compute stream makes: the
-  // work of the step that is added next, or earlier work that left its result in a variable.
+  // Sets the device and the ticket of `v`, which work on the device's first compute stream makes:
+  // the work of the step that is added next, or earlier work that left its result in a variable.
   void ComputedOn(Device* device, PlanValue& v);
+  // For a step that is added next and queues work on the compute stream, on the value `id` in the
+  // memory of the stream's device. Adds to `waits` that the stream waits for that of the value; and
+  // lets a value in memory of another compute stream live to the end of the run, since memory is
+  // reused in the order of its own stream. `alive`: the flag of the step.
+  void ReadOnStream(int32_t id, const DeviceStream& stream, int32_t alive,
+                    std::vector<StreamWait>& waits);
 
   // Brackets a loop. A copy that a loop makes does not exist behind the loop, and one of an earlier
   // pass is of no use: ForgetSince drops the copies that were made since Now returned `mark`.

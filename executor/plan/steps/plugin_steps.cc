@@ -41,9 +41,15 @@ absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
   const MemoryTypes& memory = kernel->memory();
   std::vector<PluginStep::Input> inputs;
   std::vector<int32_t> reads, writes, slots;
-  TENON_RETURN_IF_ERROR(Gather(n, device, memory, inputs, reads));
+  std::vector<StreamWait> waits;
+  const DeviceStream stream = {device, StreamKind::kCompute, StreamOf(n)};
+  TENON_RETURN_IF_ERROR(Gather(n, stream, memory, inputs, reads, waits));
   // Behind Gather: the copies of inputs must not wait for this kernel's own work.
-  const int64_t ticket = device->is_host() ? 0 : copies_.streams().NextTicket(device);
+  const int64_t ticket = device->is_host() ? 0 : copies_.streams().NextTicket(stream);
+  if (!streams_.empty() && !device->is_host()) {
+    control_waits_.Before(n, stream, graph.node_alive[n], waits);
+    control_waits_.Computed(n, stream, ticket);
+  }
   const NodeTypes& types = in_.graph.kind(n).types;
   std::vector<std::optional<Shape>> promised;
   for (int i = 0; i < in_.graph.num_outputs(n); ++i) {
@@ -52,6 +58,7 @@ absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
     v.storage = steps_.NewSlot();
     if (!device->is_host() && !LiesOnHost(types.outputs[i], memory.output_on_host[i])) {
       v.device = device;
+      v.stream = static_cast<uint8_t>(stream.number);
       v.ticket = ticket;
     }
     writes.push_back(v.storage);
@@ -59,9 +66,10 @@ absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
     promised.push_back(steps_.InputOf(id).shape);
   }
   if (kernel->is_async()) {
-    if (!device->is_host()) copies_.streams().UseInAnyOrder(device);
+    if (!device->is_host()) copies_.streams().UseInAnyOrder(stream);
     auto step = std::make_unique<AsyncStep>(graph.num_calls, kernel, device, std::move(inputs),
                                             slots, std::move(promised), def.plugin);
+    step->WorkOn(stream.number, std::move(waits));
     AsyncStep* const raw = step.get();
     steps_.AddSlowStep(n, std::move(step), graph.node_alive[n], reads, writes).plugin = raw;
     steps_.BeginsCall(n, writes, EffectsOf(types, reads));
@@ -69,16 +77,28 @@ absl::Status PluginSteps::Add(NodeId n, const KernelDef& def, Device* device) {
   }
   auto step = std::make_unique<PluginStep>(kernel, device, std::move(inputs), slots,
                                            std::move(promised), def.plugin);
+  step->WorkOn(stream.number, std::move(waits));
   PluginStep* const raw = step.get();
+  if (!streams_.empty() && !device->is_host() && MayHaveStream(n))
+    copies_.streams().IsWorkOf(stream, raw);
   steps_.AddSlowStep(n, std::move(step), graph.node_alive[n], reads, writes).plugin = raw;
   for (int i = 0; i < in_.graph.num_outputs(n); ++i)
     TENON_RETURN_IF_ERROR(copies_.BeginToHost({n, i}));
   return absl::OkStatus();
 }
 
-absl::Status PluginSteps::Gather(NodeId n, Device* device, const MemoryTypes& memory,
+int PluginSteps::StreamOf(NodeId n) const {
+  return streams_.empty() || !MayHaveStream(n) ? 0 : streams_[n];
+}
+
+bool PluginSteps::MayHaveStream(NodeId n) const {
+  return steps_.graph().node_alive[n] == FlagTree::kAlways && !steps_.InLoop();
+}
+
+absl::Status PluginSteps::Gather(NodeId n, const DeviceStream& stream, const MemoryTypes& memory,
                                  std::vector<PluginStep::Input>& inputs,
-                                 std::vector<int32_t>& reads) {
+                                 std::vector<int32_t>& reads, std::vector<StreamWait>& waits) {
+  Device* const device = stream.device;
   const NodeTypes& types = in_.graph.kind(n).types;
   inputs.resize(types.inputs.size());
   std::vector<int32_t> ids;
@@ -94,6 +114,11 @@ absl::Status PluginSteps::Gather(NodeId n, Device* device, const MemoryTypes& me
   });
   if (waits_for_feed) TENON_RETURN_IF_ERROR(copies_.QueueNextFeed(n, device));
   for (const int32_t id : ids) copies_.AwaitArrival(n, id);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (inputs[i].on_host) continue;
+    inputs[i].of_other_stream = steps_.value(ids[i]).stream != stream.number;
+    copies_.ReadOnStream(ids[i], stream, steps_.graph().node_alive[n], waits);
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanValue& v = steps_.value(ids[i]);
     PluginStep::Input& input = inputs[i];

@@ -17,6 +17,7 @@ void StepBuilder::Share(int32_t to, int32_t from) {
   if (source.shape != nullptr) return SetAlias(to, from, *source.shape);
   v.storage = source.storage;
   v.device = source.device;
+  v.stream = source.stream;
   v.ticket = source.ticket;
   v.event = source.event;
 }
@@ -27,6 +28,7 @@ void StepBuilder::SetAlias(int32_t to, int32_t from, Shape shape) {
   v.storage = source.storage;
   v.shape = Known(std::move(shape));
   v.device = source.device;
+  v.stream = source.stream;
   v.ticket = source.ticket;
   v.event = source.event;
   if (source.constant == nullptr) return;

@@ -31,7 +31,7 @@ class StepBuilder {
   const Shape* Known(Shape shape) { return &*graph_.shapes.insert(std::move(shape)).first; }
   // Returns the id of the new value.
   int32_t AddValue(PlanValue value);
-  // Gives value `to` the storage, the device, the ticket and the event of `from`, and the shape and
+  // Gives value `to` the storage, device, stream, ticket and event of `from`, and the shape and
   // constant of `from` if these are known. The dtype, flag and output of `to` stay.
   void Share(int32_t to, int32_t from);
   // The same with another shape; the dtype of `to` may be another one of the same size. The shapes

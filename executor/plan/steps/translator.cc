@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "executor/place/placer.h"
+#include "executor/plan/steps/compute_streams.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/c_api/callback_scope.h"
@@ -19,6 +20,7 @@ absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input) {
   // attempt. The last attempt takes no variable to keep its shape, so that it finds none.
   constexpr int kMaxAttempts = 6;
   LooseVariables loose;
+  const std::vector<uint8_t> streams = ChooseComputeStreams(input);
   for (int attempt = 1;; ++attempt) {
     if (attempt == kMaxAttempts) {
       for (NodeId n : input.schedule.order) {
@@ -26,7 +28,7 @@ absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input) {
       }
     }
     StepGraph graph(input.graph, input.schedule.order);
-    Translator translator(input, loose, graph);
+    Translator translator(input, loose, streams, graph);
     // An error is void, too, if shapes were wrong.
     const absl::Status status = translator.Run();
     if (translator.newly_loose().empty()) {
@@ -37,7 +39,8 @@ absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input) {
   }
 }
 
-Translator::Translator(const PlanInput& input, const LooseVariables& loose, StepGraph& graph)
+Translator::Translator(const PlanInput& input, const LooseVariables& loose,
+                       const std::vector<uint8_t>& streams, StepGraph& graph)
     : in_(input),
       graph_(graph),
       steps_(input.graph, input.constants, graph),
@@ -47,7 +50,7 @@ Translator::Translator(const PlanInput& input, const LooseVariables& loose, Step
       branches_(input, steps_, liveness_, operands_),
       loops_(input, loose, steps_, liveness_, copies_, operands_),
       cpu_(input, steps_, copies_, operands_),
-      plugins_(input, steps_, copies_, operands_) {}
+      plugins_(input, streams, steps_, copies_, operands_) {}
 
 absl::Status Translator::Run() {
   TENON_RETURN_IF_ERROR(AddFeeds());
@@ -89,8 +92,10 @@ absl::Status Translator::AddUnlessFed(NodeId n) {
     if (steps_.value(id).fed) fed.emplace_back(id, steps_.value(id));
   }
   steps_.BeginNode(n);
+  const int32_t steps = graph_.num_steps();
   const absl::Status status = WithinMemory([&] { return AddNode(n); });
   steps_.EndNode(n);
+  plugins_.EndNode(n, graph_.num_steps() == steps);
   if (!status.ok()) return NodeError(in_.graph, in_.calls, n, status);
   for (auto& [id, before] : fed) steps_.value(id) = std::move(before);
   return absl::OkStatus();

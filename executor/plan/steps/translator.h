@@ -27,9 +27,11 @@ absl::StatusOr<StepGraph> MakeSteps(const PlanInput& input);
 // One attempt. Not thread-safe.
 class Translator {
  public:
-  // Variables in `loose` are planned without a shape. `graph` must be a new StepGraph(input.graph,
-  // input.schedule.order). All three references must outlive this object.
-  Translator(const PlanInput& input, const LooseVariables& loose, StepGraph& graph);
+  // Variables in `loose` are planned without a shape. `streams`: as of PluginSteps. `graph` must be
+  // a new StepGraph(input.graph, input.schedule.order). All four references must outlive this
+  // object.
+  Translator(const PlanInput& input, const LooseVariables& loose,
+             const std::vector<uint8_t>& streams, StepGraph& graph);
   // Fills the graph. To be called once. After an error the graph is void. If newly_loose() is not
   // empty afterwards, the graph and the returned status are void: shapes were wrong, and an error
   // may come from them.

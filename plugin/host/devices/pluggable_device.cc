@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "graph/base/annotate.h"
 #include "graph/base/machine_memory.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/struct_size.h"
@@ -147,12 +148,43 @@ absl::Status PluggableDevice::CreateStream(Stream& stream) {
   return absl::OkStatus();
 }
 
+int PluggableDevice::MakeComputeStreams(int count) {
+  absl::MutexLock lock(&making_mutex_);
+  count = std::min(count, kMostComputeStreams);
+  while (num_further_.load() + 1 < count && !makes_no_more_) {
+    const absl::Status made = MakeFurtherStream();
+    if (made.ok()) continue;
+    makes_no_more_ = true;
+    WarnOf(Annotate(made, "",
+                    absl::StrCat("; kernels go on with ", num_further_.load() + 1, " of ", count,
+                                 " compute streams")));
+  }
+  return std::min(count, num_further_.load() + 1);
+}
+
+absl::Status PluggableDevice::MakeFurtherStream() {
+  auto stream = std::make_unique<FurtherStream>();
+  TENON_RETURN_IF_ERROR(CreateStream(*stream));
+  const int made = num_further_.load();
+  if (bfc_ != nullptr) {
+    BfcOptions options = OptionsOfMemory();
+    absl::StrAppend(&options.name, " compute ", made + 1);
+    stream->memory = std::make_unique<StreamMemory>(*this, stream->handle, std::move(options));
+  }
+  further_[made] = std::move(stream);
+  num_further_.store(made + 1);
+  return absl::OkStatus();
+}
+
 // The order matters: the streams are idle before memory is freed, memory and events go before the
 // streams, and the plug-in's device goes last. Errors can only be warned of.
 PluggableDevice::~PluggableDevice() {
+  std::vector<Stream*> streams;
   for (Stream& stream : streams_) {
-    if (stream.created) WarnOf(BlockUntilStreamDone(stream.handle));
+    if (stream.created) streams.push_back(&stream);
   }
+  for (int i = 0; i < num_further_.load(); ++i) streams.push_back(further_[i].get());
+  for (Stream* stream : streams) WarnOf(BlockUntilStreamDone(stream->handle));
   if (owner_ != nullptr) {
     absl::MutexLock lock(&owner_->mutex);
     owner_->device = nullptr;
@@ -160,15 +192,16 @@ PluggableDevice::~PluggableDevice() {
   staging_.reset();
   arrivals_.reset();
   for (void* data : TakeAllRetired()) FreeRegion(data, 0);
+  for (int i = 0; i < num_further_.load(); ++i) further_[i]->memory.reset();
   if (chunk_watch_ != nullptr) TensorGuards::Get().ForgetAll(FarMemoryOf(this));
   bfc_.reset();
   {
     absl::MutexLock lock(&events_mutex_);
     for (const std::unique_ptr<Event>& event : events_) DestroyEvent(event.get());
   }
-  for (Stream& stream : streams_) {
-    if (!stream.created || stream.handle == nullptr) continue;
-    WarnOf(Call("destroy_stream", [&] { se().destroy_stream(&device_, stream.handle); }));
+  for (Stream* stream : streams) {
+    if (stream->handle == nullptr) continue;
+    WarnOf(Call("destroy_stream", [&] { se().destroy_stream(&device_, stream->handle); }));
   }
   if (platform_->unwatched_se() != nullptr) EndDeviceWatch(&device_);
 }
@@ -176,6 +209,9 @@ PluggableDevice::~PluggableDevice() {
 absl::Mutex* PluggableDevice::StreamMutex(StreamHandle handle) {
   for (Stream& stream : streams_) {
     if (stream.handle == handle) return &stream.mutex;
+  }
+  for (int i = 0; i < num_further_.load(); ++i) {
+    if (further_[i]->handle == handle) return &further_[i]->mutex;
   }
   return &streams_[kCompute].mutex;  // another device's stream: any lock of this device serves
 }

@@ -12,15 +12,19 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
 #include "graph/c_api/c_api_internal.h"
 #include "graph/c_api/callback_scope.h"
 #include "plugin/device/bfc_allocator.h"
+#include "plugin/device/compute_streams.h"
 #include "plugin/host/devices/arrival_pool.h"
 #include "plugin/host/devices/host_pool.h"
 #include "plugin/host/devices/host_staging.h"
 #include "plugin/host/devices/pluggable_device.h"
 #include "plugin/host/devices/plugin_device.h"
+#include "plugin/host/devices/stream_memory.h"
 
 namespace tenon {
 
@@ -32,7 +36,7 @@ inline SP_DeviceMemoryBase MemoryAt(void* data, size_t bytes) {
 }
 
 // Thread-safe after Start, as each Device.
-class PluggableDevice final : public Device, public RegionSource {
+class PluggableDevice final : public Device, public ComputeStreams, public RegionSource {
  public:
   // Calls create_device. `platform_ordinal` is the plug-in's number of the device, `ordinal` the
   // host's. No method may be called before Start but the destructor.
@@ -55,6 +59,11 @@ class PluggableDevice final : public Device, public RegionSource {
   absl::StatusOr<BufferRef> Allocate(size_t bytes) override;
   absl::StatusOr<BufferRef> AllocateForArrival(StreamHandle stream, size_t bytes) override;
   StreamHandle compute_stream() override { return streams_[kCompute].handle; }
+  int MakeComputeStreams(int count) override;
+  StreamHandle compute_stream_at(int number) override {
+    return number == 0 ? compute_stream() : further_[number - 1]->handle;
+  }
+  absl::StatusOr<BufferRef> AllocateOn(int number, size_t bytes) override;
   StreamHandle host_to_device_stream() override { return streams_[kHostToDevice].handle; }
   StreamHandle device_to_host_stream() override { return streams_[kDeviceToHost].handle; }
   StreamHandle device_to_device_stream() override { return streams_[kDeviceToDevice].handle; }
@@ -68,6 +77,7 @@ class PluggableDevice final : public Device, public RegionSource {
                                   const Tensor& to) override;
   absl::StatusOr<EventHandle> AcquireEvent() override;
   void ReleaseEvent(EventHandle event) override;
+  absl::Status StreamWaitsForEvent(StreamHandle stream, EventHandle event) override;
   absl::Status RecordEvent(StreamHandle stream, EventHandle event) override;
   absl::Status BlockUntilComplete(EventHandle event, double timeout_s) override;
   absl::Status SynchronizeAllActivity() override;
@@ -98,7 +108,6 @@ class PluggableDevice final : public Device, public RegionSource {
   // Free and total bytes; nullopt if the plug-in does not know.
   absl::StatusOr<std::optional<std::pair<int64_t, int64_t>>> MemoryUsage();
   absl::Status StreamStatus(StreamHandle stream);
-  absl::Status StreamWaitsForEvent(StreamHandle stream, EventHandle event);
   // By block_host_until_done; for a plug-in without it, by an event and block_host_for_event. No
   // time limit but the plug-in's.
   absl::Status BlockUntilStreamDone(StreamHandle stream);
@@ -116,16 +125,20 @@ class PluggableDevice final : public Device, public RegionSource {
     bool created = false;
     absl::Mutex mutex;  // held while a callback queues work on the stream or asks for its status
   };
+  // A compute stream beyond the first.
+  struct FurtherStream : Stream {
+    std::unique_ptr<StreamMemory> memory;  // null without the BFC allocator
+  };
   struct Event {
     SP_Event handle = nullptr;
     bool is_twin = false;  // another event has the handle, and it is destroyed with that one
     std::atomic<bool> pending{false};  // recorded and not yet seen complete
     std::atomic<bool> broken{false};   // the answer was ERROR, UNKNOWN or thrown: never used again
   };
-  // Tensors' memory that nobody refers to, but queued work may still use. It may be freed when
-  // `event` is complete.
+  // Tensors' memory that nobody refers to, but queued work may still use. It may be freed when the
+  // events, one on each compute stream, are complete.
   struct Retired {
-    Event* event;
+    absl::InlinedVector<Event*, 1> events;
     std::vector<void*> memory;
   };
   // The way from a buffer to its device. Device and buffers share it, since buffers may outlive the
@@ -158,6 +171,7 @@ class PluggableDevice final : public Device, public RegionSource {
   void QueryFacts();
   absl::Status CreateStream(Stream& stream);
   absl::Mutex* StreamMutex(StreamHandle handle);
+  absl::Status MakeFurtherStream();
   absl::Status CheckCopy(const Tensor& from, const Tensor& to) const;
   template <typename Enough>
   absl::StatusOr<SE_EventStatus> PollUntil(Event* event, Enough enough);
@@ -165,12 +179,16 @@ class PluggableDevice final : public Device, public RegionSource {
   void DestroyEvent(Event* event);
 
   // pluggable_memory.cc
+  BfcOptions OptionsOfMemory() const;
   void MakeBfcAllocator();
   absl::StatusOr<void*> AllocateRegion(size_t bytes) override;
   void FreeRegion(void* data, size_t bytes) override;
   absl::StatusOr<BufferRef> AllocateSingle(size_t bytes);
   static void ReleaseSingle(void* data, size_t bytes, void* arg);
   void Retire(void* data);
+  absl::StatusOr<absl::InlinedVector<Event*, 1>> EventsOfComputeStreams();
+  absl::StatusOr<bool> IsOver(absl::Span<Event* const> events);
+  void Release(absl::Span<Event* const> events);
   absl::Status FreeWhenIdle(const std::vector<void*>& memory);
   std::optional<Retired> TakeRetired();
   std::vector<void*> TakeAllRetired();
@@ -189,6 +207,11 @@ class PluggableDevice final : public Device, public RegionSource {
   std::unique_ptr<ArrivalPool> arrivals_;    // null without bfc_ and in strict mode
   std::unique_ptr<HostStaging> staging_;     // null in strict mode
   std::array<Stream, kNumStreams> streams_;
+  absl::Mutex making_mutex_;  // for the one thread that makes further streams
+  bool makes_no_more_ ABSL_GUARDED_BY(making_mutex_) = false;
+  // The first num_further_ are there for good. Compute stream i stands at i - 1.
+  std::array<std::unique_ptr<FurtherStream>, kMostComputeStreams - 1> further_;
+  std::atomic<int> num_further_{0};
 
   absl::Mutex events_mutex_;
   std::vector<std::unique_ptr<Event>> events_ ABSL_GUARDED_BY(events_mutex_);

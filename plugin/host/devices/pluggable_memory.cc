@@ -32,17 +32,20 @@ class GuardedChunks final : public ChunkWatch {
 
 }  // namespace
 
-void PluggableDevice::MakeBfcAllocator() {
+BfcOptions PluggableDevice::OptionsOfMemory() const {
   BfcOptions options;
   options.limit_bytes = static_cast<size_t>(memory_limit_);
   options.grow = platform_->platform()->force_memory_growth != 0;
   options.name = short_name();
-  if (FarMemory* const memory = FarMemoryOf(this)) {
+  options.watch = chunk_watch_;
+  if (chunk_watch_ != nullptr) options.zone = TensorGuards::kZone;
+  return options;
+}
+
+void PluggableDevice::MakeBfcAllocator() {
+  if (FarMemory* const memory = FarMemoryOf(this))
     chunk_watch_ = std::make_shared<GuardedChunks>(memory);
-    options.watch = chunk_watch_;
-    options.zone = TensorGuards::kZone;
-  }
-  bfc_ = std::make_unique<BfcAllocator>(this, std::move(options));
+  bfc_ = std::make_unique<BfcAllocator>(this, OptionsOfMemory());
 }
 
 absl::StatusOr<BufferRef> PluggableDevice::Allocate(size_t bytes) {
@@ -50,6 +53,11 @@ absl::StatusOr<BufferRef> PluggableDevice::Allocate(size_t bytes) {
   absl::StatusOr<BufferRef> buffer = bfc_->Allocate(bytes);
   if (!buffer.ok() && arrivals_ != nullptr && arrivals_->Drop()) buffer = bfc_->Allocate(bytes);
   return buffer;
+}
+
+absl::StatusOr<BufferRef> PluggableDevice::AllocateOn(int number, size_t bytes) {
+  if (number == 0 || bfc_ == nullptr) return Allocate(bytes);
+  return further_[number - 1]->memory->Allocate(bytes);
 }
 
 // What AllocateSingle returns is idle: what queued work may use is not deallocated yet.
@@ -101,7 +109,7 @@ void PluggableDevice::ReleaseSingle(void* data, size_t, void* arg) {
 }
 
 // Frees memory later. Queued kernels may still use a tensor without references, and `deallocate`
-// frees at once; so the memory waits until the compute stream has passed an event.
+// frees at once; so the memory waits until each compute stream has passed an event.
 void PluggableDevice::Retire(void* data) {
   std::vector<void*> batch;
   {
@@ -110,15 +118,43 @@ void PluggableDevice::Retire(void* data) {
     if (retiring_.size() < kRetireBatch) return;
     batch.swap(retiring_);
   }
-  const absl::StatusOr<EventHandle> event = AcquireEvent();
-  if (event.ok() && RecordEvent(compute_stream(), *event).ok()) {
+  auto events = EventsOfComputeStreams();
+  if (events.ok()) {
     absl::MutexLock lock(&retired_mutex_);
-    retired_.push_back({static_cast<Event*>(*event), std::move(batch)});
+    retired_.push_back({*std::move(events), std::move(batch)});
     return;
   }
-  if (event.ok()) ReleaseEvent(*event);
   // Without events the only safe point is an idle device.
   FreeWhenIdle(batch).IgnoreError();  // after an error the memory still waits
+}
+
+// An event on each compute stream, behind the work that is queued there now.
+absl::StatusOr<absl::InlinedVector<PluggableDevice::Event*, 1>>
+PluggableDevice::EventsOfComputeStreams() {
+  absl::InlinedVector<Event*, 1> events;
+  absl::Status status;
+  for (int i = 0; status.ok() && i <= num_further_.load(); ++i) {
+    absl::StatusOr<EventHandle> event = AcquireEvent();
+    status = event.status();
+    if (!status.ok()) break;
+    events.push_back(static_cast<Event*>(*event));
+    status = RecordEvent(compute_stream_at(i), *event);
+  }
+  if (status.ok()) return events;
+  Release(events);
+  return status;
+}
+
+void PluggableDevice::Release(absl::Span<Event* const> events) {
+  for (Event* event : events) ReleaseEvent(event);
+}
+
+absl::StatusOr<bool> PluggableDevice::IsOver(absl::Span<Event* const> events) {
+  for (Event* event : events) {
+    TENON_ASSIGN_OR_RETURN(const SE_EventStatus status, Poll(event));
+    if (status != SE_EVENT_COMPLETE) return false;
+  }
+  return true;
 }
 
 // Waits until the device is idle, and frees the memory. It must have been given back before: work
@@ -135,18 +171,18 @@ absl::Status PluggableDevice::FreeWhenIdle(const std::vector<void*>& memory) {
   return idle;
 }
 
-// Takes the oldest batch out if its event is complete. Events of one stream complete in order. For
-// an event that is broken an idle device has to do. The plug-in is asked without the lock: others
-// must not wait for it.
+// Takes the oldest batch out if its events are complete. Events of one stream complete in order.
+// For an event that is broken an idle device has to do. The plug-in is asked without the lock:
+// others must not wait for it.
 std::optional<PluggableDevice::Retired> PluggableDevice::TakeRetired() {
-  Event* event;
+  absl::InlinedVector<Event*, 1> events;
   {
     absl::MutexLock lock(&retired_mutex_);
     if (retired_.empty()) return std::nullopt;
-    event = retired_.front().event;
+    events = retired_.front().events;
   }
-  const absl::StatusOr<SE_EventStatus> status = Poll(event);
-  const bool over = status.ok() ? *status == SE_EVENT_COMPLETE : SynchronizeAllActivity().ok();
+  const absl::StatusOr<bool> asked = IsOver(events);
+  const bool over = asked.ok() ? *asked : SynchronizeAllActivity().ok();
   if (!over) return std::nullopt;
   absl::MutexLock lock(&retired_mutex_);
   Retired oldest = std::move(retired_.front());
@@ -165,7 +201,7 @@ std::vector<void*> PluggableDevice::TakeAllRetired() {
   }
   for (const Retired& batch : batches) {
     memory.insert(memory.end(), batch.memory.begin(), batch.memory.end());
-    ReleaseEvent(batch.event);
+    Release(batch.events);
   }
   return memory;
 }
@@ -175,7 +211,7 @@ void PluggableDevice::FreeRetired() {
   if (!freeing_mutex_.TryLock()) return;
   while (const std::optional<Retired> batch = TakeRetired()) {
     for (void* data : batch->memory) FreeRegion(data, 0);
-    ReleaseEvent(batch->event);
+    Release(batch->events);
   }
   freeing_mutex_.Unlock();
 }

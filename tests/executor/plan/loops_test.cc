@@ -82,7 +82,8 @@ TEST(LoopSteps, AVariableThatGrowsIsATensorOfTheRun) {
   // Planned with its first shape, it turns out to change it.
   StepGraph void_steps(planned.graph(), planned.input().schedule.order);
   const LooseVariables none;
-  Translator first_attempt(planned.input(), none, void_steps);
+  const std::vector<uint8_t> streams;
+  Translator first_attempt(planned.input(), none, streams, void_steps);
   ASSERT_TRUE(first_attempt.Run().ok());
   EXPECT_THAT(first_attempt.newly_loose(), ::testing::ElementsAre(planned.node("w_x")));
 

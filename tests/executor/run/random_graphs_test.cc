@@ -53,15 +53,16 @@ std::string Difference(const RandomGraph& graph, const Answer& expected, const A
   return "";
 }
 
+struct Form {
+  int threads;
+  InterOp inter_op;
+  bool rough;
+  NodeOrder order = NodeOrder::kAuto;  // with kSeed, each session has a seed of its own
+  int device_streams = 1;
+};
+
 class RandomGraphs : public ::testing::Test {
  protected:
-  struct Form {
-    int threads;
-    InterOp inter_op;
-    bool rough;
-    NodeOrder order;  // kAuto if left out; with kSeed, each session has a seed of its own
-  };
-
   // A session of the graph, prepared.
   struct Ready {
     std::unique_ptr<RoughWatch> watch;
@@ -77,6 +78,7 @@ class RandomGraphs : public ::testing::Test {
     options.inter_op = form.inter_op;
     options.order = form.order;
     options.order_seed = seeds_++;
+    options.device_streams = form.device_streams;
     options.workers = form.threads == 1   ? one_
                       : form.threads == 2 ? two_
                       : form.threads == 3 ? three_
@@ -141,8 +143,9 @@ class RandomGraphs : public ::testing::Test {
         const std::string wrong = Difference(graph, expected[i], answers[i]);
         EXPECT_EQ(wrong, "") << "run " << i << " with " << form.threads << " threads, inter_op "
                              << static_cast<int>(form.inter_op) << ", rough " << form.rough
-                             << ", order " << static_cast<int>(form.order) << ", seeds up to "
-                             << seeds_ << ", level " << opt_level;
+                             << ", order " << static_cast<int>(form.order) << ", device streams "
+                             << form.device_streams << ", seeds up to " << seeds_ << ", level "
+                             << opt_level;
       }
     }
     CheckTogether(graph, expected[0], opt_level, runs);
@@ -150,7 +153,7 @@ class RandomGraphs : public ::testing::Test {
 
   // Several runs at once, of one session. With state they only have to end.
   void CheckTogether(const RandomGraph& graph, const Answer& expected, int opt_level, int runs) {
-    const Ready ready = Make(graph, {3, InterOp::kAlways, true}, opt_level);
+    const Ready ready = Make(graph, {3, InterOp::kAlways, true, NodeOrder::kSeed, 3}, opt_level);
     ASSERT_NE(ready.executable, nullptr);
     std::vector<std::string> wrong(Setting("TENON_RANDOM_CALLERS", 4));
     std::vector<std::thread> callers;
@@ -178,7 +181,9 @@ class RandomGraphs : public ::testing::Test {
                                     {3, InterOp::kAlways, true, NodeOrder::kSeed},
                                     {2, InterOp::kOn, false, NodeOrder::kFile},
                                     {2, InterOp::kOn, false, NodeOrder::kMemory},
-                                    {2, InterOp::kOn, false, NodeOrder::kSpeed}};
+                                    {2, InterOp::kOn, false, NodeOrder::kSpeed},
+                                    {1, InterOp::kOff, false, NodeOrder::kAuto, 3},
+                                    {3, InterOp::kAlways, true, NodeOrder::kSeed, 3}};
 
   std::vector<Device*> devices_;
   RoughWatch::Filled filled_;

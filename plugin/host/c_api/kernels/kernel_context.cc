@@ -222,7 +222,7 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) try {
     return nullptr;
   }
   ClearStatus(status);
-  return static_cast<SP_Stream>(ctx->kernel->device->compute_stream());
+  return static_cast<SP_Stream>(tenon::StreamOfCall(*ctx->kernel->device, *ctx->args));
 } catch (...) {
   return tenon::WithoutMemory(status);
 }

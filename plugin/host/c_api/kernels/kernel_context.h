@@ -15,6 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "graph/c_api/tensor_handles.h"
+#include "plugin/device/compute_streams.h"
 #include "plugin/host/c_api/kernels/plugin_kernel.h"
 #include "plugin/kernels/variable.h"
 #include "tensorflow/c/kernels.h"
@@ -43,6 +44,15 @@ absl::StatusOr<std::pair<int, int>> RangeOf(const KernelInfo& kernel, std::strin
 
 // The node's value of an attribute, else the op's default; nullopt if there is neither.
 std::optional<AttrValue> FindAttr(const KernelNode& node, std::string_view name);
+
+// The stream of a call, and memory for it, on a device with streams.
+inline StreamHandle StreamOfCall(Device& device, const ComputeArgs& args) {
+  return args.stream == 0 ? device.compute_stream() : args.streams->compute_stream_at(args.stream);
+}
+inline absl::StatusOr<BufferRef> AllocateForCall(Device& device, const ComputeArgs& args,
+                                                 size_t bytes) {
+  return args.stream == 0 ? device.Allocate(bytes) : args.streams->AllocateOn(args.stream, bytes);
+}
 
 // The mutex for the end of a kernel's work on other threads. The thread that reports the end holds
 // it, and the host waits with it. All contexts share one mutex, since a thread may still hold it

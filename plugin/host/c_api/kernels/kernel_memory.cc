@@ -33,7 +33,7 @@ absl::Status TakeDeviceMemory(TF_OpKernelContext* ctx, DataType dtype, const Sha
         absl::StrCat("a ", DataTypeName(dtype), " tensor cannot be in device memory"));
   }
   TENON_ASSIGN_OR_RETURN(const size_t bytes, TensorBytes(dtype, shape));
-  TENON_ASSIGN_OR_RETURN(BufferRef buffer, Info(ctx).device->Allocate(bytes));
+  TENON_ASSIGN_OR_RETURN(BufferRef buffer, AllocateForCall(*Info(ctx).device, *ctx->args, bytes));
   tensor = Tensor(dtype, shape, std::move(buffer));
   return absl::OkStatus();
 }

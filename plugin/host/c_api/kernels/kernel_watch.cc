@@ -60,7 +60,7 @@ void KernelWatch::End() {
   const CallbackScope scope(info_.def->plugin.c_str(), CallbackOf(info_), info_.name.c_str());
   for (size_t i = 0; i < inputs_.size(); ++i) EndInput(i);
   for (size_t i = 0; i < args_.outputs.size(); ++i) EndOutput(i);
-  if (info_.device != nullptr) WatchQueued(info_.device, info_.device->compute_stream(), used_);
+  if (info_.device != nullptr) WatchQueued(info_.device, StreamOfCall(*info_.device, args_), used_);
 }
 
 void KernelWatch::EndInput(size_t i) {

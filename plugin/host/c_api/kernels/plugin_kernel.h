@@ -16,6 +16,7 @@ struct TF_OpKernelContext;
 
 namespace tenon {
 
+class ComputeStreams;   // plugin/device/compute_streams.h
 class ResourceManager;  // plugin/kernels/resource.h
 
 // Facts for all kernels of an executable. Kernels share them with the executable, since a kernel on
@@ -74,6 +75,9 @@ struct ComputeArgs {
   int64_t step_id = 0;
   uint64_t frame_id = 0;
   int64_t iter_id = 0;
+  // On a device: the compute streams, and the number of the call's own; null and 0 are the first.
+  ComputeStreams* streams = nullptr;
+  int stream = 0;
   double timeout_s = 60;  // seconds, for an asynchronous kernel's callback and for deferred work
 };
 
