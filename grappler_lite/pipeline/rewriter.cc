@@ -78,6 +78,7 @@ void Sweep::Show(NodeId n) {
   while (!pending_.empty()) {
     const NodeId m = pending_.back();
     pending_.pop_back();
+    if (!graph().alive(m)) continue;  // the rewrite that made it has taken it back
     ForwardInputs(m);
     const size_t before = pending_.size();
     if (rewrites >= kMostRewrites || !ApplyOne(m)) continue;

@@ -98,9 +98,9 @@ class Sweep {
   void SetInput(NodeId n, int i, Output from);
   // Adds a node on n's device and returns its output 0, which has shape `shape`. The name is the
   // name of the node that the sweep has come to, with "/suffix", or with a number behind it where
-  // that name is taken. The sweep shows the new node to the rewrites before it shows n again. An
-  // error of making the node ends the sweep (Run returns it); the caller may go on with the result
-  // meanwhile.
+  // that name is taken. The sweep shows the new node to the rewrites before it shows n again; a
+  // rewrite that does not apply may remove from the graph what it has added. An error of making the
+  // node ends the sweep (Run returns it); the caller may go on with the result meanwhile.
   Output Add(NodeId n, std::string_view suffix, std::string_view op, std::span<const Output> inputs,
              Attrs attrs, PartialShape shape);
   // Adds a Const for n to read. In a graph with loops the Const waits for n's first producer, so
