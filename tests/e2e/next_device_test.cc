@@ -28,7 +28,7 @@ Finished RunWith(std::vector<std::string> args, const Variables& variables) {
 }
 
 std::string Written(const std::string& name, const std::string& text) {
-  const std::string path = ::testing::TempDir() + "/next_device_" + name + ".pbtxt";
+  const std::string path = TempPath("next_device_" + name + ".pbtxt");
   std::ofstream(path) << text;
   return path;
 }

@@ -165,7 +165,7 @@ TEST(PjrtTransfers, UseMappedMemoryAgain) {
 TEST(PjrtNumbers, AreTensorFlowsBesideNan) {
   const auto run_op = [](const std::string& op, const std::string& type, const std::string& dims,
                          const std::string& feed, const std::string& want) {
-    const std::string path = ::testing::TempDir() + "/pjrt_numbers.pbtxt";
+    const std::string path = TempPath("pjrt_numbers.pbtxt");
     std::ofstream(path) << "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: "
                         << type << " } } attr { key: 'shape' value { shape { " << dims
                         << " } } } }\nnode { name: 'y' op: '" << op
@@ -186,7 +186,7 @@ TEST(PjrtNumbers, AreTensorFlowsBesideNan) {
 
 // A second process takes the program from disk; a broken file is replaced.
 TEST(PjrtPrograms, AreKeptOnDisk) {
-  const std::string folder = ::testing::TempDir() + "/pjrt_programs";
+  const std::string folder = TempPath("pjrt_programs");
   std::filesystem::remove_all(folder);
   std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
   for (const std::string& arg : {std::string("--plugin"), Reference(), std::string("--xla-cache"),
@@ -251,7 +251,7 @@ TEST(PjrtErrors, WrongNumbersAreFoundAndNotUsed) {
 
 // A chain of six nodes, of which the plug-in computes the one with Tanh wrongly.
 std::vector<std::string> WrongTanh(const std::string& command, const std::string& device) {
-  const std::string path = ::testing::TempDir() + "/pjrt_wrong_tanh.pbtxt";
+  const std::string path = TempPath("pjrt_wrong_tanh.pbtxt");
   std::ofstream file(path);
   file << "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr "
           "{ key: 'shape' value { shape { dim { size: 3 } } } } }\n";
@@ -277,7 +277,7 @@ TEST_P(PjrtProofs, BisectFindsTheNodeOfACluster) {
 }
 
 TEST_P(PjrtProofs, ReduceKeepsTheNodeOfACluster) {
-  const std::string small = ::testing::TempDir() + "/pjrt_wrong_tanh_small.pbtxt";
+  const std::string small = TempPath("pjrt_wrong_tanh_small.pbtxt");
   std::vector<std::string> args = WrongTanh("reduce", GetParam());
   args.insert(args.end(), {"-o", small});
   const json doc = Document(args);
