@@ -71,8 +71,9 @@ absl::StatusOr<Graph> WithCallsInlined(const FrozenModel& frozen) {
 std::vector<std::string> CallsOf(const Graph& graph) {
   std::vector<std::string> calls;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n) && graph.facts(n).calls == CallKind::kFunction)
-      calls.emplace_back(graph.name(n));
+    const bool is_call = graph.alive(n) && (graph.facts(n).calls == CallKind::kFunction ||
+                                            graph.FindFunction(graph.op_name(n)) != nullptr);
+    if (is_call) calls.emplace_back(graph.name(n));
   }
   return calls;
 }

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/guard.h"
 #include "graph/base/version.h"
+#include "graph/wire/wire_check.h"
 
 namespace tenon::cli {
 namespace {
@@ -62,20 +64,10 @@ void WriteAll(int fd, const char* data, size_t size) {
 
 // The bytes of the UTF-8 character at the begin of the text; 0 if there is none.
 size_t CharacterSize(const char* text, size_t size) {
-  const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  const size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (wanted > size) return 0;
-  for (size_t i = 1; i < wanted; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
+  for (size_t bytes = 1; bytes <= std::min<size_t>(size, 4); ++bytes) {
+    if (IsUtf8({text, bytes})) return bytes;
   }
-  // Longer than the character needs, a surrogate, or beyond U+10FFFF.
-  const uint8_t second = byte(1);
-  const bool is_none = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-                       (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
-  return is_none ? 0 : wanted;
+  return 0;
 }
 
 // Control characters become blanks: paths and node names that are worth printing have none. A byte
