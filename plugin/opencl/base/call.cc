@@ -121,9 +121,9 @@ bool Construction::Has(const char* attr) const {
   return TF_OpKernelConstruction_HasAttr(context_, attr, status.get());
 }
 
-std::string Construction::name() const {
+std::string Construction::NodeText(const char* op) const {
   const TF_StringView name = TF_OpKernelConstruction_GetName(context_);
-  return {name.data, name.len};
+  return "node '" + std::string(name.data, name.len) + "' (" + op + ")";
 }
 
 // --- Call ---

@@ -44,7 +44,8 @@ class Construction {
   std::vector<std::string> Strings(const char* attr) const;
   std::vector<TF_DataType> Types(const char* attr) const;
   bool Has(const char* attr) const;  // never throws
-  std::string name() const;          // of the node
+  // "node 'name' (op)", for messages of an op that needs to know its name.
+  std::string NodeText(const char* op) const;
 
  private:
   int32_t ListSize(const char* attr, int32_t* total = nullptr) const;

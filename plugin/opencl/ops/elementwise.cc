@@ -27,7 +27,7 @@ class MapOp {
     const std::string attr0 = row.attr0 == nullptr ? "" : FloatText("C", node.Float(row.attr0));
     MapBody body{StatementsOf(row, floats, attr0)};
     if (!floats && row.report != nullptr)
-      body.report = row.report + (" in node '" + node.name() + "' (" + row.row.op + ")");
+      body.report = row.report + (" in " + node.NodeText(row.row.op));
     return body;
   }
 

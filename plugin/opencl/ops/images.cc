@@ -121,8 +121,8 @@ class ResizeGradient {
 
 class CropAndResize {
  public:
-  CropAndResize(const Construction& node, const PlainRow&)
-      : place_("node '" + node.name() + "' (CropAndResize)"),
+  CropAndResize(const Construction& node, const PlainRow& row)
+      : node_(node.NodeText(row.row.op)),
         nearest_(node.String("method") == "nearest"),
         outside_(node.Float("extrapolation_value")) {}
 
@@ -148,13 +148,13 @@ class CropAndResize {
                                0, 0, 0, 0});
     launch.Int(in.dims[0]).Value(outside_).Int(nearest_);
     launch.Errors(call.device().errors().NumberOf("box_index has the value %lld outside of [0, " +
-                                                      std::to_string(in.dims[0]) + ") in " + place_,
+                                                      std::to_string(in.dims[0]) + ") in " + node_,
                                                   TF_OUT_OF_RANGE));
     launch.Run(out.count);
   }
 
  private:
-  const std::string place_;
+  const std::string node_;
   const bool nearest_;
   const float outside_;
 };

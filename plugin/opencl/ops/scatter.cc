@@ -26,10 +26,6 @@ constexpr Sent kDivide{"b == 0 ? a : (C)-1 < 0 && b == (C)-1 ? (C)(0 - (U)a) : a
 constexpr Sent kAtLeast{"b > a ? b : a"};
 constexpr Sent kAtMost{"b < a ? b : a"};
 
-std::string NodeText(const Construction& node, const OpRow& row) {
-  return "node '" + node.name() + "' (" + row.op + ")";
-}
-
 // Points of `target` by rows of coordinates, as ScatterNd and its kin have them, whose values must
 // have the shape of their pieces.
 Points PointsOf(const Tensor& indices, const Tensor& updates, const Tensor& target,
@@ -71,7 +67,7 @@ Outside PolicyOf(const Construction& node) {
 class ScatterNd {
  public:
   ScatterNd(const Construction& node, const ScatterRow& row)
-      : node_(NodeText(node, row.row)), sent_(row.sent), policy_(PolicyOf(node)) {}
+      : node_(node.NodeText(row.row.op)), sent_(row.sent), policy_(PolicyOf(node)) {}
   void Compute(Call& call) const {
     const Tensor indices = call.In(0), updates = call.In(1);
     const Dims dims = call.HostInts(2);
@@ -96,7 +92,7 @@ class ScatterNd {
 class TensorScatter {
  public:
   TensorScatter(const Construction& node, const ScatterRow& row)
-      : node_(NodeText(node, row.row)), sent_(row.sent), policy_(PolicyOf(node)) {}
+      : node_(node.NodeText(row.row.op)), sent_(row.sent), policy_(PolicyOf(node)) {}
   void Compute(Call& call) const {
     const Tensor in = call.In(0), indices = call.In(1), updates = call.In(2);
     const Points points = PointsOf(indices, updates, in, policy_);
@@ -114,7 +110,7 @@ class TensorScatter {
 class VariableScatterNd {
  public:
   VariableScatterNd(const Construction& node, const ScatterRow& row)
-      : node_(NodeText(node, row.row)),
+      : node_(node.NodeText(row.row.op)),
         sent_(row.sent),
         policy_(PolicyOf(node)),
         locks_(node.Bool("use_locking")) {}
@@ -136,7 +132,7 @@ class VariableScatterNd {
 class VariableScatter {
  public:
   VariableScatter(const Construction& node, const ScatterRow& row)
-      : node_(NodeText(node, row.row)), sent_(row.sent) {}
+      : node_(node.NodeText(row.row.op)), sent_(row.sent) {}
   void Compute(Call& call) const {
     const LockedVariables locked(call, 1, false);
     const Tensor& target = locked.tensors()[0];
@@ -174,7 +170,7 @@ struct SegmentRow {
 class UnsortedSegments {
  public:
   UnsortedSegments(const Construction& node, const SegmentRow& row)
-      : node_(NodeText(node, row.row)), row_(row) {}
+      : node_(node.NodeText(row.row.op)), row_(row) {}
   void Compute(Call& call) const {
     const Tensor data = call.In(0), ids = call.In(1);
     const std::vector<int64_t> segments = call.HostInts(2);
@@ -216,7 +212,7 @@ class UnsortedSegments {
 class DenseBincount {
  public:
   DenseBincount(const Construction& node, const PlainRow& row)
-      : node_(NodeText(node, row.row)), binary_(node.Bool("binary_output")) {}
+      : node_(node.NodeText(row.row.op)), binary_(node.Bool("binary_output")) {}
   void Compute(Call& call) const {
     const Tensor in = call.In(0), weights = call.In(2);
     const std::vector<int64_t> size = call.HostInts(1);

@@ -47,7 +47,7 @@ int64_t Product(const Dims& dims, size_t begin, size_t end) {
 class Gather {
  public:
   Gather(const Construction& node, const GatherRow& row)
-      : place_("node '" + node.name() + "' (" + row.row.op + ")"),
+      : node_(node.NodeText(row.row.op)),
         axis_(row.axis),
         variable_(row.variable),
         batch_dims_(row.axis || row.variable ? node.Int("batch_dims") : 0) {}
@@ -86,12 +86,12 @@ class Gather {
     launch.Int(Product(indices.dims, batch, indices.dims.size()));
     launch.Int(Product(params.dims, axis + 1, params.dims.size()));
     launch.Errors(call.device().errors().NumberOf("indices: %lld is not in [0, " +
-                                                  std::to_string(size) + ") in " + place_));
+                                                  std::to_string(size) + ") in " + node_));
     launch.Run(out.count);
   }
 
  private:
-  const std::string place_;
+  const std::string node_;
   const bool axis_, variable_;
   const int64_t batch_dims_;
 };
@@ -99,7 +99,7 @@ class Gather {
 class GatherNd {
  public:
   GatherNd(const Construction& node, const GatherRow& row)
-      : place_("node '" + node.name() + "' (" + row.row.op + ")"), variable_(row.variable) {
+      : node_(node.NodeText(row.row.op)), variable_(row.variable) {
     if (node.Has("bad_indices_policy")) {
       const std::string policy = node.String("bad_indices_policy");
       if (policy != "" && policy != "DEFAULT" && policy != "ERROR")
@@ -142,12 +142,12 @@ class GatherNd {
     launch.Int(Product(params.dims, depth, params.dims.size())).Int(static_cast<int64_t>(depth));
     launch.Bytes(sizes.data(), sizes.size() * sizeof(int64_t));
     launch.Errors(call.device().errors().NumberOf("indices[%lld] does not index into param shape " +
-                                                  ShapeText(params.dims) + " in " + place_));
+                                                  ShapeText(params.dims) + " in " + node_));
     launch.Run(out.count);
   }
 
  private:
-  const std::string place_;
+  const std::string node_;
   const bool variable_;
 };
 

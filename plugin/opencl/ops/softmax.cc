@@ -89,7 +89,8 @@ class CrossEntropy {
 
 class SparseCrossEntropy {
  public:
-  SparseCrossEntropy(const Construction& node, const SoftmaxRow&) : node_(node.name()) {}
+  SparseCrossEntropy(const Construction& node, const SoftmaxRow& row)
+      : node_(node.NodeText(row.row.op)) {}
   void Compute(Call& call) const {
     const Tensor logits = call.In(0), labels = call.In(1);
     if (logits.rank() != 2) Refuse("logits must be 2-D, but got shape " + ShapeText(logits.dims));
@@ -110,8 +111,7 @@ class SparseCrossEntropy {
     launch.Memory(logits).Memory(labels).Memory(loss).Memory(gradient).Int(shape.length);
     launch.Errors(call.device().errors().NumberOf(
         "Received a label value of %lld which is outside the valid range of [0, " +
-        std::to_string(shape.length) + ") in node '" + node_ +
-        "' (SparseSoftmaxCrossEntropyWithLogits)"));
+        std::to_string(shape.length) + ") in " + node_));
     RunRows(launch, shape);
   }
 

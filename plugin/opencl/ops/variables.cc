@@ -151,8 +151,8 @@ class Update {
                 Flag(node, "update_slots", "UPDATE_SLOTS", true) +
                 Flag(node, "multiply_linear_by_lr", "MULTIPLY", false);
     if (row.demand != nullptr) {
-      report_ = std::string("a number that steers the update cannot be what it is in node '") +
-                node.name() + "' (" + row.row.op + ")";
+      report_ =
+          "a number that steers the update cannot be what it is in " + node.NodeText(row.row.op);
     }
     locks_ = node.Has("use_locking") && node.Bool("use_locking");
   }
