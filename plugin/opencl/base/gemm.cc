@@ -310,6 +310,12 @@ Epilogue MakeEpilogue(const std::vector<std::string>& steps, const std::vector<T
   return epilogue;
 }
 
+cl_int ProductSize(int64_t size) {
+  if (size > INT_MAX)
+    NotImplemented("OpenCL: a product with a dimension of " + std::to_string(size));
+  return static_cast<cl_int>(size);
+}
+
 void RunGemm(Call& call, const Gemm& gemm) {
   if (gemm.c.count == 0) return;
   if (gemm.p.k == 0 && gemm.epilogue.code.empty()) return Clear(call, gemm.c);

@@ -46,6 +46,9 @@ struct Gemm {
   Epilogue epilogue;
 };
 
+// A dimension as the product's kernels take it. Throws UNIMPLEMENTED for one above INT_MAX.
+cl_int ProductSize(int64_t size);
+
 // Queues the product. Operands and result are of one type: a float type, or without window and
 // epilogue an integer. Does nothing for an empty `c`. Without k and epilogue, `c` becomes 0.
 void RunGemm(Call& call, const Gemm& gemm);

@@ -108,9 +108,9 @@ class Conv2D {
              std::to_string(out_channels) + " vs " + std::to_string(groups));
     }
     gemm.epilogue = following_.Make(call, 2, out_channels, gemm.c.count);
-    gemm.p.m = static_cast<cl_int>(gemm.c.count / out_channels);
-    gemm.p.n = static_cast<cl_int>(out_channels);
-    gemm.p.k = static_cast<cl_int>(filter.count / out_channels);
+    gemm.p.m = ProductSize(gemm.c.count / out_channels);
+    gemm.p.n = ProductSize(out_channels);
+    gemm.p.k = ProductSize(filter.count / out_channels);
     gemm.p.a_step = static_cast<cl_int>(channels);
     gemm.p.b_step = gemm.p.c_step = gemm.p.n;
     gemm.p.batches_inner = 1;
@@ -196,9 +196,9 @@ class Conv2DBackpropInput {
     const Tensor turned = call.Temp(filter.type, {groups, taps.dims[0], taps.dims[3], depth});
     Permute(call, taps, {2, 0, 3, 1}, turned);
     Gemm gemm;
-    gemm.p.m = static_cast<cl_int>(out.count / dims[3]);
-    gemm.p.n = static_cast<cl_int>(depth);
-    gemm.p.k = static_cast<cl_int>(taps.dims[0] * taps.dims[3]);
+    gemm.p.m = ProductSize(out.count / dims[3]);
+    gemm.p.n = ProductSize(depth);
+    gemm.p.k = ProductSize(taps.dims[0] * taps.dims[3]);
     gemm.p.b_step = gemm.p.c_step = gemm.p.n;
     gemm.p.batches_inner = 1;
     gemm.window = WindowKind::kGradient;
@@ -252,9 +252,9 @@ class Conv2DBackpropFilter {
     const Tensor filter = call.Temp(image.type, {y.out, x.out, batch, outs});
     Permute(call, gradient, {1, 2, 0, 3}, filter);
     Gemm gemm;
-    gemm.p.m = static_cast<cl_int>(dims[2] * dims[0] * dims[1]);
-    gemm.p.n = static_cast<cl_int>(columns);
-    gemm.p.k = static_cast<cl_int>(y.out * x.out * batch);
+    gemm.p.m = ProductSize(dims[2] * dims[0] * dims[1]);
+    gemm.p.n = ProductSize(columns);
+    gemm.p.k = ProductSize(y.out * x.out * batch);
     gemm.p.b_step = static_cast<cl_int>(outs);
     gemm.p.c_step = gemm.p.n;
     gemm.p.batches_inner = 1;

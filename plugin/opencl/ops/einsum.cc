@@ -2,9 +2,7 @@
 // the order of the result.
 
 #include <algorithm>
-#include <climits>
 #include <map>
-#include <optional>
 
 #include "../base/gemm.h"
 #include "../base/registry.h"
@@ -167,12 +165,6 @@ class Einsum {
     return to;
   }
 
-  static cl_int Narrow(int64_t value) {
-    if (value > INT_MAX)
-      NotImplemented("OpenCL: an Einsum with a dimension of " + std::to_string(value));
-    return static_cast<cl_int>(value);
-  }
-
   static Operand Product(Call& call, const Operand& a, const Operand& b, const Labels& wanted) {
     Labels batch, rows, inner, columns;
     for (const int label : a.labels) {
@@ -207,13 +199,13 @@ class Einsum {
     gemm.c = product.tensor;
     gemm.transpose_b = transposed;
     gemm.batches = left.SizeOf(batch);
-    gemm.p.m = Narrow(left.SizeOf(rows));
-    gemm.p.n = Narrow(right.SizeOf(columns));
-    gemm.p.k = Narrow(left.SizeOf(inner));
+    gemm.p.m = ProductSize(left.SizeOf(rows));
+    gemm.p.n = ProductSize(right.SizeOf(columns));
+    gemm.p.k = ProductSize(left.SizeOf(inner));
     gemm.p.a_step = gemm.p.k;
     gemm.p.b_step = transposed ? gemm.p.k : gemm.p.n;
     gemm.p.c_step = gemm.p.n;
-    gemm.p.batches_inner = std::max(Narrow(gemm.batches), 1);
+    gemm.p.batches_inner = std::max(ProductSize(gemm.batches), 1);
     gemm.p.a_inner = int64_t{gemm.p.m} * gemm.p.k;
     gemm.p.b_inner = int64_t{gemm.p.k} * gemm.p.n;
     RunGemm(call, gemm);

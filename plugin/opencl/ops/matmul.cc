@@ -1,7 +1,6 @@
 // MatMul, batched products, and products with what follows them.
 
 #include <algorithm>
-#include <climits>
 
 #include "../base/gemm.h"
 #include "../base/registry.h"
@@ -10,12 +9,6 @@
 
 namespace opencl {
 namespace {
-
-cl_int Narrow(int64_t value) {
-  if (value > INT_MAX)
-    NotImplemented("OpenCL: a product with a dimension of " + std::to_string(value));
-  return static_cast<cl_int>(value);
-}
 
 // One matrix by another; a is [m, k] or [k, m], b is [k, n] or [n, k].
 Gemm MatrixProduct(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
@@ -32,11 +25,11 @@ Gemm MatrixProduct(const Tensor& a, const Tensor& b, bool transpose_a, bool tran
   gemm.b = b;
   gemm.transpose_a = transpose_a;
   gemm.transpose_b = transpose_b;
-  gemm.p.m = Narrow(m);
-  gemm.p.n = Narrow(n);
-  gemm.p.k = Narrow(k);
-  gemm.p.a_step = Narrow(a.dims[1]);
-  gemm.p.b_step = Narrow(b.dims[1]);
+  gemm.p.m = ProductSize(m);
+  gemm.p.n = ProductSize(n);
+  gemm.p.k = ProductSize(k);
+  gemm.p.a_step = ProductSize(a.dims[1]);
+  gemm.p.b_step = ProductSize(b.dims[1]);
   gemm.p.c_step = gemm.p.n;
   gemm.p.batches_inner = 1;
   return gemm;
@@ -130,7 +123,7 @@ class BatchMatMul {
     if (a.count == 0 || b.count == 0) return Clear(call, gemm.c);
     // One matrix for all batches: the rows of all are those of one product.
     if (Count(batch_b) == 1 && !adjoint_x_ && Count(batch_a) == Count(batch)) {
-      gemm.p.m = Narrow(gemm.p.m * Count(batch));
+      gemm.p.m = ProductSize(gemm.p.m * Count(batch));
       return RunGemm(call, gemm);
     }
     SetBatches(call, batch, batch_a, batch_b, a, b, &gemm);
@@ -155,7 +148,7 @@ class BatchMatMul {
     const int64_t size_a = gemm->a.dims[0] * gemm->a.dims[1];
     const int64_t size_b = gemm->b.dims[0] * gemm->b.dims[1];
     gemm->batches = Count(batch);
-    gemm->p.batches_inner = Narrow(loop.dims[1]);
+    gemm->p.batches_inner = ProductSize(loop.dims[1]);
     gemm->p.a_outer = loop.strides[0][0] * size_a;
     gemm->p.a_inner = loop.strides[0][1] * size_a;
     gemm->p.b_outer = loop.strides[1][0] * size_b;
