@@ -30,32 +30,43 @@ struct Operand {
     const auto at = std::find(labels.begin(), labels.end(), label);
     return at == labels.end() ? 1 : tensor.dims[static_cast<size_t>(at - labels.begin())];
   }
-  int64_t SizeOf(const Labels& some) const {
-    int64_t size = 1;
-    for (const int label : some) size *= SizeOf(label);
-    return size;
+  Dims SizesOf(const Labels& some) const {
+    Dims sizes;
+    for (const int label : some) sizes.push_back(SizeOf(label));
+    return sizes;
+  }
+  // How many elements it is to the next place of each label; along the diagonal of one that stands
+  // more than once.
+  Dims StepsOf(const Labels& some) const {
+    const Dims strides = RowMajorStrides(tensor.dims);
+    Dims steps(some.size(), 0);
+    for (size_t i = 0; i < some.size(); ++i) {
+      for (size_t d = 0; d < strides.size(); ++d) {
+        if (labels[d] == some[i]) steps[i] += strides[d];
+      }
+    }
+    return steps;
   }
 };
+
+// Copies into the order of `to`, where a label may stand more than once: then all but the diagonal
+// is 0. Of a label that `from` has more than once the diagonal is read.
+void Put(Call& call, const Operand& from, const Operand& to) {
+  Labels labels;
+  for (const int label : to.labels) {
+    if (!Has(labels, label)) labels.push_back(label);
+  }
+  if (labels.size() != to.labels.size()) Clear(call, to.tensor);
+  CopyStrided(call, from.tensor, 0, to.tensor, 0,
+              {to.SizesOf(labels), {from.StepsOf(labels), to.StepsOf(labels)}});
+}
 
 // The operand in the order of `labels`, each of which it has; of a label that it has twice the
 // diagonal. Whether or not it is copied, its dimensions are those of `labels`.
 Operand Ordered(Call& call, const Operand& from, const Labels& labels) {
   if (from.labels == labels) return from;
-  Operand to{from.tensor, labels};
-  to.tensor.dims.clear();
-  const Dims own = RowMajorStrides(from.tensor.dims);
-  Dims strides;
-  for (const int label : labels) {
-    to.tensor.dims.push_back(from.SizeOf(label));
-    strides.push_back(0);
-    for (size_t d = 0; d < own.size(); ++d) {
-      if (from.labels[d] == label) strides.back() += own[d];
-    }
-  }
-  to.tensor.count = Count(to.tensor.dims);
-  to.tensor.data = call.Temp(from.tensor.type, to.tensor.dims).data;
-  CopyStrided(call, from.tensor, 0, to.tensor, 0,
-              {to.tensor.dims, {strides, RowMajorStrides(to.tensor.dims)}});
+  const Operand to{call.Temp(from.tensor.type, from.SizesOf(labels)), labels};
+  Put(call, from, to);
   return to;
 }
 
@@ -155,13 +166,11 @@ class Einsum {
     }
     Labels order = kept;
     order.insert(order.end(), summed.begin(), summed.end());
-    Operand ordered = Ordered(call, from, order);
+    const Operand ordered = Ordered(call, from, order);
     if (summed.empty()) return ordered;
-    Operand to{ordered.tensor, kept};
-    to.tensor.dims.resize(kept.size());
-    to.tensor.count = Count(to.tensor.dims);
-    to.tensor.data = call.Temp(to.tensor.type, to.tensor.dims).data;
-    if (to.tensor.count != 0) SumMiddle(call, ordered.tensor, from.SizeOf(summed), 1, to.tensor);
+    const Operand to{call.Temp(from.tensor.type, from.SizesOf(kept)), kept};
+    if (to.tensor.count != 0)
+      SumMiddle(call, ordered.tensor, Count(from.SizesOf(summed)), 1, to.tensor);
     return to;
   }
 
@@ -186,22 +195,18 @@ class Einsum {
     // As it is, b may be the transposed factor.
     const bool transposed = b.labels == joined(batch, columns, inner);
     const Operand right = transposed ? b : Ordered(call, b, joined(batch, inner, columns));
-    Operand product{left.tensor, joined(batch, rows, columns)};
-    product.tensor.dims.clear();
-    for (const int label : product.labels)
-      product.tensor.dims.push_back(Has(rows, label) || Has(batch, label) ? left.SizeOf(label)
-                                                                          : right.SizeOf(label));
-    product.tensor.count = Count(product.tensor.dims);
-    product.tensor.data = call.Temp(product.tensor.type, product.tensor.dims).data;
+    Dims dims = left.SizesOf(joined(batch, rows, {}));
+    for (const int label : columns) dims.push_back(right.SizeOf(label));
+    const Operand product{call.Temp(left.tensor.type, dims), joined(batch, rows, columns)};
     Gemm gemm;
     gemm.a = left.tensor;
     gemm.b = right.tensor;
     gemm.c = product.tensor;
     gemm.transpose_b = transposed;
-    gemm.batches = left.SizeOf(batch);
-    gemm.p.m = ProductSize(left.SizeOf(rows));
-    gemm.p.n = ProductSize(right.SizeOf(columns));
-    gemm.p.k = ProductSize(left.SizeOf(inner));
+    gemm.batches = Count(left.SizesOf(batch));
+    gemm.p.m = ProductSize(Count(left.SizesOf(rows)));
+    gemm.p.n = ProductSize(Count(right.SizesOf(columns)));
+    gemm.p.k = ProductSize(Count(left.SizesOf(inner)));
     gemm.p.a_step = gemm.p.k;
     gemm.p.b_step = transposed ? gemm.p.k : gemm.p.n;
     gemm.p.c_step = gemm.p.n;
@@ -210,31 +215,6 @@ class Einsum {
     gemm.p.b_inner = int64_t{gemm.p.k} * gemm.p.n;
     RunGemm(call, gemm);
     return product;
-  }
-
-  // Into the order of the result, where an operand's label may stand more than once: then all but
-  // the diagonal is 0.
-  static void Put(Call& call, const Operand& from, const Operand& to) {
-    Labels labels;
-    for (const int label : to.labels) {
-      if (!Has(labels, label)) labels.push_back(label);
-    }
-    if (labels.size() != to.labels.size()) Clear(call, to.tensor);
-    const Dims own = RowMajorStrides(from.tensor.dims), target = RowMajorStrides(to.tensor.dims);
-    Loop loop;
-    loop.strides.resize(2);
-    for (const int label : labels) {
-      loop.dims.push_back(to.SizeOf(label));
-      loop.strides[0].push_back(0);
-      loop.strides[1].push_back(0);
-      for (size_t d = 0; d < own.size(); ++d) {
-        if (from.labels[d] == label && from.tensor.dims[d] != 1) loop.strides[0].back() += own[d];
-      }
-      for (size_t d = 0; d < target.size(); ++d) {
-        if (to.labels[d] == label) loop.strides[1].back() += target[d];
-      }
-    }
-    CopyStrided(call, from.tensor, 0, to.tensor, 0, loop);
   }
 
   const std::string equation_;
