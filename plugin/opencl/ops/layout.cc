@@ -223,7 +223,28 @@ class Slice {
   const bool on_host_;
 };
 
-// Pads, or for a gradient takes the padding off; the value is 0 or an input.
+// Input 1 of a pad: two numbers for each dimension.
+std::vector<int64_t> PaddingsOf(Call& call, const Tensor& in) {
+  std::vector<int64_t> paddings = call.HostInts(1);
+  if (paddings.size() != 2 * in.dims.size()) {
+    Refuse("The first dimension of paddings must be the rank of inputs, " +
+           std::to_string(in.rank()) + ", but there are " + std::to_string(paddings.size()) +
+           " numbers");
+  }
+  return paddings;
+}
+
+// Puts `in` between its paddings; returns the number of its first element in `out`.
+int64_t PutInside(Call& call, const Tensor& in, const std::vector<int64_t>& paddings,
+                  const Tensor& out) {
+  const Dims strides = RowMajorStrides(out.dims);
+  int64_t at = 0;
+  for (size_t d = 0; d < strides.size(); ++d) at += paddings[2 * d] * strides[d];
+  CopyStrided(call, in, 0, out, at, BoxLoop(in.dims, in.dims, out.dims));
+  return at;
+}
+
+// Pads; the value is 0 or an input.
 class Pad {
  public:
   struct Row {
@@ -233,12 +254,7 @@ class Pad {
   Pad(const Construction&, const Row& row) : value_(row.value) {}
   void Compute(Call& call) const {
     const Tensor in = call.In(0);
-    const std::vector<int64_t> paddings = call.HostInts(1);
-    if (paddings.size() != 2 * in.dims.size()) {
-      Refuse("The first dimension of paddings must be the rank of inputs, " +
-             std::to_string(in.rank()) + ", but there are " + std::to_string(paddings.size()) +
-             " numbers");
-    }
+    const std::vector<int64_t> paddings = PaddingsOf(call, in);
     Dims dims = in.dims;
     for (size_t d = 0; d < dims.size(); ++d) {
       if (paddings[2 * d] < 0 || paddings[2 * d + 1] < 0) Refuse("Paddings must be non-negative");
@@ -253,10 +269,7 @@ class Pad {
     } else {
       Clear(call, out);
     }
-    const Dims strides = RowMajorStrides(dims);
-    int64_t at = 0;
-    for (size_t d = 0; d < dims.size(); ++d) at += paddings[2 * d] * strides[d];
-    CopyStrided(call, in, 0, out, at, BoxLoop(in.dims, in.dims, dims));
+    PutInside(call, in, paddings, out);
   }
 
  private:
@@ -270,12 +283,7 @@ class MirrorPad {
       : skip_(node.String("mode") == "REFLECT" ? 1 : 0) {}
   void Compute(Call& call) const {
     const Tensor in = call.In(0);
-    const std::vector<int64_t> paddings = call.HostInts(1);
-    if (paddings.size() != 2 * in.dims.size()) {
-      Refuse("The first dimension of paddings must be the rank of inputs, " +
-             std::to_string(in.rank()) + ", but there are " + std::to_string(paddings.size()) +
-             " numbers");
-    }
+    const std::vector<int64_t> paddings = PaddingsOf(call, in);
     Dims dims = in.dims;
     for (size_t d = 0; d < dims.size(); ++d) {
       const auto [least, most] = std::minmax(paddings[2 * d], paddings[2 * d + 1]);
@@ -289,9 +297,7 @@ class MirrorPad {
     const Tensor out = call.Out(0, dims);
     if (out.count == 0) return;
     const Dims strides = RowMajorStrides(dims);
-    int64_t at = 0;  // of the part of the result that is filled
-    for (size_t d = 0; d < dims.size(); ++d) at += paddings[2 * d] * strides[d];
-    CopyStrided(call, in, 0, out, at, BoxLoop(in.dims, in.dims, dims));
+    int64_t at = PutInside(call, in, paddings, out);  // the part of the result that is filled
     Loop filled{in.dims, {strides, strides}};
     for (size_t d = 0; d < dims.size(); ++d) {
       const int64_t before = paddings[2 * d], after = paddings[2 * d + 1], step = strides[d];
@@ -448,6 +454,7 @@ constexpr PlacedRow kFill[] = {{{"Fill", kData, "T", "dims"}},
                                {{"Fill", kI32, "T", "dims value output"}, true}};
 constexpr PlainRow kReverse[] = {{{"ReverseV2", kMoved, "T", "axis"}}};
 constexpr PlainRow kBandPart[] = {{{"MatrixBandPart", kAll, "T", "num_lower num_upper"}}};
+
 }  // namespace
 
 void RegisterLayout() {
