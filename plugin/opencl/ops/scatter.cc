@@ -64,22 +64,17 @@ Outside PolicyOf(const Construction& node) {
   return Outside::kAll;
 }
 
-class ScatterNd {
+// What ops with rows of coordinates have in common.
+class NdScatter {
  public:
-  ScatterNd(const Construction& node, const ScatterRow& row)
+  NdScatter(const Construction& node, const ScatterRow& row)
       : node_(node.NodeText(row.row.op)), sent_(row.sent), policy_(PolicyOf(node)) {}
-  void Compute(Call& call) const {
-    const Tensor indices = call.In(0), updates = call.In(1);
-    const Dims dims = call.HostInts(2);
-    for (const int64_t size : dims) {
-      if (size < 0) Refuse("Shape of the output must not be negative: " + ShapeText(dims));
-    }
-    Tensor target = updates;
-    target.dims = dims;
-    target.count = CheckedCount(dims);
-    const Points points = PointsOf(indices, updates, target, policy_);
-    target = call.Out(0, dims);
-    Clear(call, target);
+
+ protected:
+  Points CheckedPoints(const Tensor& indices, const Tensor& updates, const Tensor& target) const {
+    return PointsOf(indices, updates, target, policy_);
+  }
+  void Send(Call& call, const Points& points, const Tensor& updates, const Tensor& target) const {
     RunScatter(call, points, sent_, updates, target, node_);
   }
 
@@ -89,42 +84,49 @@ class ScatterNd {
   const Outside policy_;
 };
 
-class TensorScatter {
+class ScatterNd : public NdScatter {
  public:
-  TensorScatter(const Construction& node, const ScatterRow& row)
-      : node_(node.NodeText(row.row.op)), sent_(row.sent), policy_(PolicyOf(node)) {}
+  using NdScatter::NdScatter;
   void Compute(Call& call) const {
-    const Tensor in = call.In(0), indices = call.In(1), updates = call.In(2);
-    const Points points = PointsOf(indices, updates, in, policy_);
-    const Tensor out = call.OutLike(0, in.dims, {0});
-    CopyAll(call, in, out);
-    RunScatter(call, points, sent_, updates, out, node_);
+    const Tensor indices = call.In(0), updates = call.In(1);
+    const Dims dims = call.HostInts(2);
+    for (const int64_t size : dims) {
+      if (size < 0) Refuse("Shape of the output must not be negative: " + ShapeText(dims));
+    }
+    Tensor target = updates;
+    target.dims = dims;
+    target.count = CheckedCount(dims);
+    const Points points = CheckedPoints(indices, updates, target);
+    target = call.Out(0, dims);
+    Clear(call, target);
+    Send(call, points, updates, target);
   }
-
- private:
-  const std::string node_;
-  const Sent sent_;
-  const Outside policy_;
 };
 
-class VariableScatterNd {
+class TensorScatter : public NdScatter {
+ public:
+  using NdScatter::NdScatter;
+  void Compute(Call& call) const {
+    const Tensor in = call.In(0), indices = call.In(1), updates = call.In(2);
+    const Points points = CheckedPoints(indices, updates, in);
+    const Tensor out = call.OutLike(0, in.dims, {0});
+    CopyAll(call, in, out);
+    Send(call, points, updates, out);
+  }
+};
+
+class VariableScatterNd : public NdScatter {
  public:
   VariableScatterNd(const Construction& node, const ScatterRow& row)
-      : node_(node.NodeText(row.row.op)),
-        sent_(row.sent),
-        policy_(PolicyOf(node)),
-        locks_(node.Bool("use_locking")) {}
+      : NdScatter(node, row), locks_(node.Bool("use_locking")) {}
   void Compute(Call& call) const {
     const LockedVariables locked(call, 1, locks_);
     const Tensor& target = locked.tensors()[0];
     const Tensor indices = call.In(1), updates = call.In(2);
-    RunScatter(call, PointsOf(indices, updates, target, policy_), sent_, updates, target, node_);
+    Send(call, CheckedPoints(indices, updates, target), updates, target);
   }
 
  private:
-  const std::string node_;
-  const Sent sent_;
-  const Outside policy_;
   const bool locks_;
 };
 
