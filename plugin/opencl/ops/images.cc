@@ -19,12 +19,16 @@ struct ResizeNumbers {
   cl_int half_pixels, corners;
 };
 
-// The attributes of a resize and of its gradient.
+// The attributes of a resize and of its gradient. The gradient that takes a size may have both.
 class ResizeAttrs {
  public:
-  explicit ResizeAttrs(const Construction& node)
-      : corners_(node.Bool("align_corners")), half_(node.Bool("half_pixel_centers")) {}
-  bool both() const { return corners_ && half_; }
+  ResizeAttrs(const Construction& node, const ResizeRow& row)
+      : corners_(node.Bool("align_corners")), half_(node.Bool("half_pixel_centers")) {
+    if (corners_ && half_ && !row.size) {
+      Refuse(std::string(row.row.op) +
+             ": If half_pixel_centers is True, align_corners must be False.");
+    }
+  }
   // From images of these dimensions to `height` x `width`.
   ResizeNumbers NumbersOf(const Dims& images, int64_t height, int64_t width) const {
     const auto scale = [this](int64_t from, int64_t to) {
@@ -57,12 +61,7 @@ Launch LaunchImages(Call& call, const Tensor& in, const Tensor& out, const char*
 
 class Resize {
  public:
-  Resize(const Construction& node, const ResizeRow& row) : row_(row), attrs_(node) {
-    if (attrs_.both()) {
-      Refuse(std::string(row.row.op) +
-             ": If half_pixel_centers is True, align_corners must be False.");
-    }
-  }
+  Resize(const Construction& node, const ResizeRow& row) : row_(row), attrs_(node, row) {}
 
   void Compute(Call& call) const {
     const Tensor in = call.In(0);
@@ -86,12 +85,7 @@ class Resize {
 // The size of the images comes from an input of two numbers, or is that of the original images.
 class ResizeGradient {
  public:
-  ResizeGradient(const Construction& node, const ResizeRow& row) : row_(row), attrs_(node) {
-    if (attrs_.both() && !row.size) {
-      Refuse(std::string(row.row.op) +
-             ": If half_pixel_centers is True, align_corners must be False.");
-    }
-  }
+  ResizeGradient(const Construction& node, const ResizeRow& row) : row_(row), attrs_(node, row) {}
 
   void Compute(Call& call) const {
     const Tensor gradient = call.In(0);
