@@ -147,11 +147,16 @@ constexpr UpdateRow kUpdates[] = {
 class Update {
  public:
   Update(const Construction& node, const UpdateRow& row) : row_(row) {
-    prologue_ = Flag(node, "use_nesterov", "NESTEROV", false) +
-                Flag(node, "update_slots", "UPDATE_SLOTS", true) +
-                Flag(node, "multiply_linear_by_lr", "MULTIPLY", false);
+    const std::string flags = Flag(node, "use_nesterov", "NESTEROV", false) +
+                              Flag(node, "update_slots", "UPDATE_SLOTS", true) +
+                              Flag(node, "multiply_linear_by_lr", "MULTIPLY", false);
+    for (const Step& step : row.steps) {
+      if (step.value == nullptr) break;
+      bodies_.push_back({flags + "r = " + step.value + ";"});
+    }
     if (row.demand != nullptr) {
-      report_ =
+      bodies_[0].body += std::string(" if (!(") + row.demand + ")) Report(errors, number, 0);";
+      bodies_[0].report =
           "a number that steers the update cannot be what it is in " + node.NodeText(row.row.op);
     }
     locks_ = node.Has("use_locking") && node.Bool("use_locking");
@@ -162,15 +167,8 @@ class Update {
     std::vector<Tensor> x = locked.tensors();
     for (int i = row_.variables; i < call.inputs(); ++i) x.push_back(call.In(i));
     CheckShapes(x);
-    for (const Step& step : row_.steps) {
-      if (step.value == nullptr) break;
-      MapBody body{prologue_ + "r = " + step.value + ";"};
-      if (row_.demand != nullptr && &step == row_.steps) {
-        body.body += std::string(" if (!(") + row_.demand + ")) Report(errors, number, 0);";
-        body.report = report_;
-      }
-      RunBroadcastMap(call, body, x, x[static_cast<size_t>(step.variable)]);
-    }
+    for (size_t i = 0; i < bodies_.size(); ++i)
+      RunBroadcastMap(call, bodies_[i], x, x[static_cast<size_t>(row_.steps[i].variable)]);
   }
 
  private:
@@ -196,7 +194,7 @@ class Update {
   }
 
   const UpdateRow& row_;
-  std::string prologue_, report_;
+  std::vector<MapBody> bodies_;  // of the steps
   bool locks_ = false;
 };
 
