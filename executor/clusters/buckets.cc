@@ -11,48 +11,44 @@
 namespace tenon {
 namespace {
 
-// Two dense tensors, one in the beginning of the other, from some dimension on.
-struct Corner {
-  const Shape& exact;
-  const Shape& padded;
-  size_t element;
+// Copies between dense tensors of two shapes of one rank without a dimension of 0. The elements
+// that both have stay where they are; where `to` is larger, the last ones follow again.
+struct CornerCopy {
+  const Shape& from;
+  const Shape& to;
+  int last;  // dimension in which the shapes differ
 
-  // From this dimension on both are the same.
-  int first_same() const {
-    int axis = exact.rank();
-    while (axis > 0 && exact.dim(axis - 1) == padded.dim(axis - 1)) --axis;
-    return axis;
-  }
-  static size_t Bytes(const Shape& shape, int axis, size_t element) {
-    size_t bytes = element;
-    for (int i = axis; i < shape.rank(); ++i) bytes *= static_cast<size_t>(shape.dim(i));
-    return bytes;
+  // One place of all dimensions before `axis`; bytes are those of such a place.
+  void Copy(int axis, const char* source, size_t source_bytes, char* target,
+            size_t target_bytes) const {
+    const int64_t both = std::min(from.dim(axis), to.dim(axis));
+    const size_t source_step = source_bytes / static_cast<size_t>(from.dim(axis));
+    const size_t target_step = target_bytes / static_cast<size_t>(to.dim(axis));
+    if (axis == last) {
+      std::memcpy(target, source, static_cast<size_t>(both) * target_step);
+    } else {
+      for (int64_t i = 0; i < both; ++i)
+        Copy(axis + 1, source + i * source_step, source_step, target + i * target_step,
+             target_step);
+    }
+    const char* const end = target + (both - 1) * target_step;
+    for (int64_t i = both; i < to.dim(axis); ++i)
+      std::memcpy(target + i * target_step, end, target_step);
   }
 };
 
-void Pad(const Corner& c, int axis, int first_same, const char* from, char* to) {
-  if (axis == first_same) {
-    std::memcpy(to, from, Corner::Bytes(c.exact, axis, c.element));
+void CopyCorner(const void* source, const Shape& from, void* target, const Shape& to,
+                size_t element) {
+  const size_t source_bytes = static_cast<size_t>(from.num_elements()) * element;
+  const size_t target_bytes = static_cast<size_t>(to.num_elements()) * element;
+  int last = from.rank() - 1;
+  while (last >= 0 && from.dim(last) == to.dim(last)) --last;
+  if (last < 0) {
+    std::memcpy(target, source, source_bytes);
     return;
   }
-  const size_t step_from = Corner::Bytes(c.exact, axis + 1, c.element);
-  const size_t step_to = Corner::Bytes(c.padded, axis + 1, c.element);
-  const int64_t size = c.exact.dim(axis);
-  for (int64_t i = 0; i < size; ++i)
-    Pad(c, axis + 1, first_same, from + i * step_from, to + i * step_to);
-  const char* const last = to + (size - 1) * step_to;
-  for (int64_t i = size; i < c.padded.dim(axis); ++i) std::memcpy(to + i * step_to, last, step_to);
-}
-
-void Cut(const Corner& c, int axis, int first_same, const char* from, char* to) {
-  if (axis == first_same) {
-    std::memcpy(to, from, Corner::Bytes(c.exact, axis, c.element));
-    return;
-  }
-  const size_t step_from = Corner::Bytes(c.padded, axis + 1, c.element);
-  const size_t step_to = Corner::Bytes(c.exact, axis + 1, c.element);
-  for (int64_t i = 0; i < c.exact.dim(axis); ++i)
-    Cut(c, axis + 1, first_same, from + i * step_from, to + i * step_to);
+  CornerCopy{from, to, last}.Copy(0, static_cast<const char*>(source), source_bytes,
+                                  static_cast<char*>(target), target_bytes);
 }
 
 }  // namespace
@@ -90,15 +86,12 @@ int64_t Buckets::Of(int64_t size) const {
 
 void CopyPadded(const void* from, const Shape& exact, void* to, const Shape& padded,
                 size_t element) {
-  const Corner c{exact, padded, element};
-  Pad(c, 0, c.first_same(), static_cast<const char*>(from), static_cast<char*>(to));
+  CopyCorner(from, exact, to, padded, element);
 }
 
 void CopyLeading(const void* from, const Shape& padded, void* to, const Shape& exact,
                  size_t element) {
-  if (exact.num_elements() == 0) return;
-  const Corner c{exact, padded, element};
-  Cut(c, 0, c.first_same(), static_cast<const char*>(from), static_cast<char*>(to));
+  if (exact.num_elements() > 0) CopyCorner(from, padded, to, exact, element);
 }
 
 }  // namespace tenon

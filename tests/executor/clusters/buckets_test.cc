@@ -18,25 +18,24 @@ Buckets Parsed(std::string_view text) {
   return buckets.ok() ? *buckets : Buckets();
 }
 
+std::vector<int64_t> BucketsOf(const Buckets& buckets, const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> of;
+  for (const int64_t size : sizes) of.push_back(buckets.Of(size));
+  return of;
+}
+
 TEST(Buckets, ArePowersOfTwo) {
+  constexpr int64_t kTooLarge = (int64_t{1} << 62) + 1;
   const Buckets pow2 = Parsed("pow2");
   EXPECT_TRUE(pow2.on());
-  EXPECT_EQ(pow2.Of(0), 0);
-  EXPECT_EQ(pow2.Of(1), 1);
-  EXPECT_EQ(pow2.Of(3), 4);
-  EXPECT_EQ(pow2.Of(64), 64);
-  EXPECT_EQ(pow2.Of(65), 128);
-  EXPECT_EQ(pow2.Of((int64_t{1} << 62) + 1), (int64_t{1} << 62) + 1);
+  EXPECT_THAT(BucketsOf(pow2, {0, 1, 3, 64, 65, kTooLarge}),
+              ElementsAre(0, 1, 4, 64, 128, kTooLarge));
 }
 
 TEST(Buckets, AreSizesOfAList) {
   const Buckets list = Parsed("2,8,100");
   EXPECT_TRUE(list.on());
-  EXPECT_EQ(list.Of(0), 0);
-  EXPECT_EQ(list.Of(1), 2);
-  EXPECT_EQ(list.Of(8), 8);
-  EXPECT_EQ(list.Of(9), 100);
-  EXPECT_EQ(list.Of(101), 101);
+  EXPECT_THAT(BucketsOf(list, {0, 1, 8, 9, 101}), ElementsAre(0, 2, 8, 100, 101));
 }
 
 TEST(Buckets, AreOff) {
@@ -71,6 +70,23 @@ TEST(Padding, KeepsInnerDimensionsWhole) {
   std::vector<float> back(6, -1);
   CopyLeading(to.data(), Shape({2, 3, 2}), back.data(), Shape({1, 3, 2}), sizeof(float));
   EXPECT_EQ(back, from);
+}
+
+TEST(Padding, OfAMiddleDimension) {
+  const std::vector<int32_t> from = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<int32_t> to(12, -1);
+  CopyPadded(from.data(), Shape({2, 2, 2}), to.data(), Shape({2, 3, 2}), sizeof(int32_t));
+  EXPECT_THAT(to, ElementsAre(1, 2, 3, 4, 3, 4, 5, 6, 7, 8, 7, 8));
+  std::vector<int32_t> back(8, -1);
+  CopyLeading(to.data(), Shape({2, 3, 2}), back.data(), Shape({2, 2, 2}), sizeof(int32_t));
+  EXPECT_EQ(back, from);
+}
+
+TEST(Padding, OfNoElementsCopiesNone) {
+  const int32_t from = 1;
+  int32_t to = -1;
+  CopyLeading(&from, Shape({1, 1}), &to, Shape({1, 0}), sizeof(int32_t));
+  EXPECT_EQ(to, -1);
 }
 
 TEST(Padding, OfOneShapeIsACopy) {
