@@ -42,13 +42,15 @@ std::optional<RunnableCluster::PaddedInputs> RunnableCluster::Pad(const Inputs& 
   std::vector<InputDim> all;
   for (const auto& group : groups) all.insert(all.end(), group.begin(), group.end());
   if (all.empty()) return std::nullopt;
-  if (!add(all).ok()) {
+  if (absl::Status refused = add(all); !refused.ok()) {
     for (const auto& group : groups) {
-      absl::Status refused = groups.size() == 1 ? absl::UnknownError("") : add(group);
+      if (groups.size() > 1) refused = add(group);
       if (refused.ok()) continue;
+      const bool by_themselves = group.size() > 1;
       for (const InputDim& dim : group) {
-        if (trials < kMostSingleTrials) refused = add({&dim, 1});
-        if (!refused.ok()) NoteDims({&dim, 1}, refused.message());
+        const absl::Status one =
+            by_themselves && trials < kMostSingleTrials ? add({&dim, 1}) : refused;
+        if (!one.ok()) NoteDims({&dim, 1}, one.message());
       }
     }
   }
@@ -58,19 +60,20 @@ std::optional<RunnableCluster::PaddedInputs> RunnableCluster::Pad(const Inputs& 
 
 absl::StatusOr<RunnableCluster::PaddedInputs> RunnableCluster::TryToPad(
     const Inputs& inputs, absl::Span<const InputDim> dims, const stablehlo::Program& exact) {
-  PaddedInputs padded{inputs, {}};
+  PaddedInputs padded{inputs, std::nullopt};
   for (const InputDim& dim : dims) {
     Shape& shape = padded.inputs[dim.input].shape;
     shape.set_dim(dim.axis, buckets_.Of(shape.dim(dim.axis)));
     TENON_RETURN_IF_ERROR(Shape::Make(shape.dims()).status());
   }
-  const stablehlo::Program* lowered = &padded.lowered;
+  const stablehlo::Program* lowered = nullptr;
   const auto made = programs_.find(SignatureOf(padded.inputs));
   if (made != programs_.end() && made->second.ok()) {
     lowered = &(*made->second)->outline;
   } else {
     TENON_ASSIGN_OR_RETURN(padded.lowered,
                            LowerCluster(*cluster_, padded.inputs, options_, /*trace=*/true));
+    lowered = &*padded.lowered;
   }
   const std::optional<PaddingFault> fault = FindPaddingFault(exact, *lowered);
   if (fault) return Refused(*fault, *cluster_->graph);

@@ -16,8 +16,8 @@ namespace {
 
 using pjrt::BufferSpec;
 
-// A cluster with so many programs, each of which ran less than so often, is not worth compiling any
-// more. The numbers are TensorFlow's.
+// A cluster that was compiled so many times, for programs that ran less than so often each on
+// average, is not worth compiling any more. The numbers are TensorFlow's.
 constexpr int64_t kMostClusterPrograms = 10;
 constexpr int64_t kFewClusterRuns = 50;
 constexpr size_t kMostClusterSteps = 1024;
@@ -201,17 +201,17 @@ RunnableCluster::Step RunnableCluster::MakeStep(Inputs inputs) {
                          LowerCluster(*cluster_, inputs, options_, /*trace=*/true));
   std::optional<PaddedInputs> padded = Pad(inputs, exact);
   if (!padded) return StepOf(inputs, inputs, &exact);
-  const std::vector<BufferSpec> results = ResultSpecs(exact, cluster_->results.size());
-  stablehlo::Program* const lowered = padded->lowered.text.empty() ? nullptr : &padded->lowered;
+  stablehlo::Program* const lowered = padded->lowered ? &*padded->lowered : nullptr;
   TENON_ASSIGN_OR_RETURN(const auto step, StepOf(inputs, padded->inputs, lowered));
-  auto exact_step = std::make_shared<ClusterStep>(*step);
-  exact_step->padding = PaddedMemory(step->inputs, SpecsOf(padded->inputs), results, step->results);
-  exact_step->results = results;
-  return exact_step;
+  std::vector<BufferSpec> results = ResultSpecs(exact, cluster_->results.size());
+  step->padding = PaddedMemory(step->inputs, SpecsOf(padded->inputs), results, step->results);
+  step->results = std::move(results);
+  return step;
 }
 
-RunnableCluster::Step RunnableCluster::StepOf(const Inputs& inputs, const Inputs& program_inputs,
-                                              stablehlo::Program* lowered) {
+absl::StatusOr<std::shared_ptr<ClusterStep>> RunnableCluster::StepOf(const Inputs& inputs,
+                                                                     const Inputs& program_inputs,
+                                                                     stablehlo::Program* lowered) {
   TENON_ASSIGN_OR_RETURN(const auto made, ProgramOf(program_inputs, lowered));
   auto step = std::make_shared<ClusterStep>();
   step->cluster = this;

@@ -112,7 +112,7 @@ class RunnableCluster {
   // Inputs of a program that is proved to serve others, too.
   struct PaddedInputs {
     Inputs inputs;
-    stablehlo::Program lowered;  // nothing if the program is made already
+    std::optional<stablehlo::Program> lowered;  // nothing if the program is made already
   };
 
   // Shapes of all inputs, and the bytes of those that decide shapes.
@@ -122,8 +122,11 @@ class RunnableCluster {
   absl::StatusOr<Inputs> InputsOf(const tenon::Prepare& p) const;
   // These may be long: mutex_ is held while they lower and compile.
   Step MakeStep(Inputs inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // `lowered`: for these inputs; null: not yet.
-  Step StepOf(const Inputs& inputs, const Inputs& program_inputs, stablehlo::Program* lowered)
+  // A step that runs the program for `program_inputs` without padding. `lowered`: for these; null:
+  // not yet.
+  absl::StatusOr<std::shared_ptr<ClusterStep>> StepOf(const Inputs& inputs,
+                                                      const Inputs& program_inputs,
+                                                      stablehlo::Program* lowered)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Made ProgramOf(const Inputs& inputs, stablehlo::Program* lowered)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
