@@ -58,7 +58,8 @@ struct Window {
 
 // The dimensions of a convolution, as StableHLO names them.
 struct ConvDims {
-  std::string text;  // "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]"
+  std::string text;                     // "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]"
+  int64_t batch = 0, result_batch = 0;  // the axes "b" of the operand and of the result
   Ints stride, low, high, lhs_dilation, rhs_dilation;
   int64_t feature_groups = 1, batch_groups = 1;
 };

@@ -7,14 +7,6 @@
 namespace tenon::stablehlo {
 namespace {
 
-// The axis that a letter stands for in the first list of `text` from `from` on: "[b, 0, 1, f]".
-int64_t AxisOfLetter(std::string_view text, size_t from, char letter) {
-  int64_t axis = 0;
-  for (size_t at = text.find('[', from); at < text.size() && text[at] != letter; ++at)
-    axis += text[at] == ',' ? 1 : 0;
-  return axis;
-}
-
 bool IsIn(IntSpan list, int64_t value) { return std::ranges::find(list, value) != list.end(); }
 
 }  // namespace
@@ -56,8 +48,8 @@ Value Builder::Conv(const Value& x, const Value& filter, const ConvDims& dims, c
                   " : i64, precision_config = [#stablehlo<precision ", precision_,
                   ">, #stablehlo<precision ", precision_, ">]}");
   Note(OpKind::kConvolution, dims.text, {x, filter}, {v},
-       {{AxisOfLetter(dims.text, 0, 'b')},
-        {AxisOfLetter(dims.text, dims.text.find('>'), 'b')},
+       {{dims.batch},
+        {dims.result_batch},
         {dims.batch_groups},
         {dims.feature_groups},
         dims.stride,

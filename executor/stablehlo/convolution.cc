@@ -176,6 +176,8 @@ absl::Status FilterGradient(Op& op, const Shape& filter, int images_input, int d
   }
   const ConvDims dims = {.text = absl::StrCat(Layout(p, 'f', 'b'), "x", Layout(p, 'i', 'o'), "->",
                                               FilterLayout(p.spatial(), 'b', 'f')),
+                         .batch = w.format.channels(),
+                         .result_batch = p.spatial(),
                          .stride = w.dilation,
                          .low = w.low,
                          .high = high,
