@@ -31,8 +31,6 @@ enum Mask : uint8_t {
   kProperties = 64
 };
 
-constexpr int kMostNesting = 200;
-
 class OpReader {
  public:
   OpReader(Tables* tables, uint64_t version, const char* start)

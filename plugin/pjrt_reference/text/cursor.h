@@ -70,7 +70,4 @@ class Cursor {
   int line_ = 1;
 };
 
-// Regions, lists and attributes may stand in each other so deep.
-constexpr int kMostNesting = 200;
-
 }  // namespace pjref

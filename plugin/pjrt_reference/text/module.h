@@ -20,6 +20,9 @@ struct Place {
   int column = 0;
 };
 
+// Regions, lists and attributes of a text or of bytecode may stand in each other so deep.
+constexpr int kMostNesting = 200;
+
 struct Attribute {
   enum class Kind {
     kUnit,
