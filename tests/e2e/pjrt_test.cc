@@ -306,11 +306,8 @@ INSTANTIATE_TEST_SUITE_P(All, PjrtProofs, ::testing::Values("REFERENCE:0", "CPU:
 // A run whose batch no program has: the next bucket serves, and the answers are right.
 TEST(PjrtBuckets, PadTheBatch) {
   std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
-  for (const std::string& arg :
-       {std::string("--plugin"), Reference(), std::string("--xla-buckets"), std::string("3,64"),
-        std::string("--xla-errors"), std::string("fail"), std::string("--rtol"),
-        std::string("2e-4"), std::string("--atol"), std::string("2e-5")})
-    args.push_back(arg);
+  args.insert(args.end(), {"--plugin", Reference(), "--xla-buckets", "3,64", "--xla-errors", "fail",
+                           "--rtol", "2e-4", "--atol", "2e-5"});
   const json doc = Document(args);
   for (const json& expect : doc["expect"]) EXPECT_TRUE(expect["ok"]) << expect;
   ASSERT_EQ(doc["clusters"].size(), 1u);
@@ -330,10 +327,8 @@ TEST(PjrtBuckets, RefuseOtherTexts) {
 // The process ends long before the compiler does.
 TEST(PjrtAsync, AnswersMeanwhileAndEnds) {
   std::vector<std::string> args = GoldenRun("mlp", {"x"}, {"out"});
-  for (const std::string& arg :
-       {std::string("--plugin"), Reference() + ";option.compile_ms=120000",
-        std::string("--xla-async"), std::string("--json"), std::string("--runs"), std::string("3")})
-    args.push_back(arg);
+  args.insert(args.end(), {"--plugin", Reference() + ";option.compile_ms=120000", "--xla-async",
+                           "--json", "--runs", "3"});
   const auto begin = std::chrono::steady_clock::now();
   const Finished run = GraphRun(args);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));

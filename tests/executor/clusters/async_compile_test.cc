@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "executor/session/reports.h"
 #include "tests/executor/clusters/reference_util.h"
 #include "tests/executor/graph_text_util.h"
 
@@ -15,7 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Node;
 using testing::Placeholder;

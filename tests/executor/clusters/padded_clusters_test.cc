@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "executor/session/reports.h"
 #include "tests/executor/clusters/reference_util.h"
 #include "tests/executor/graph_text_util.h"
 

@@ -11,7 +11,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "executor/session/reports.h"
 #include "tests/executor/clusters/reference_util.h"
 #include "tests/executor/graph_text_util.h"
 
