@@ -9,9 +9,9 @@ namespace tenon {
 // Does jobs one after the other, on a thread that lives while there are jobs. Thread-safe.
 //
 // A plug-in cannot be told to stop compiling. So the destructor drops the jobs that have not begun,
-// and does not wait for the one that has: a job owns all that it uses. At the end of the process
-// jobs that have begun get two seconds; then the process ends at once, with its status, and runs no
-// exit handlers that are left.
+// and does not wait for the one that has: a job owns all that it uses. The end of the process waits
+// two seconds for jobs that have begun. If one is not done by then, the process ends at once, with
+// its status, and runs no exit handlers that are left.
 class BackgroundCompiler {
  public:
   BackgroundCompiler();

@@ -30,7 +30,7 @@ class OpenDims {
   // `inputs`: those of one run, always as many.
   void Note(absl::Span<const stablehlo::Argument> inputs);
   // The open dimensions of these inputs, which were noted, that a bucket makes larger. Dimensions
-  // of one size stand together, as they may have to be the same. None if an argument has no
+  // of one size stand together, as they may have to be the same. Empty if any argument has no
   // elements.
   std::vector<std::vector<InputDim>> Groups(absl::Span<const stablehlo::Argument> inputs,
                                             const Buckets& buckets) const;

@@ -267,7 +267,6 @@ std::string_view Judge(const OpPair& op) {
     case OpKind::kConstant:
       return kSize;
     case OpKind::kIota:
-      return op.SameLists() ? kSound : kMixes;
     case OpKind::kTranspose:
       return op.SameLists() ? kSound : kMixes;
     case OpKind::kElementwise:

@@ -10,8 +10,8 @@
 
 namespace tenon::cli {
 
-// A row for each device in the last plan that a plug-in has by SE_InitPlugin, so none for one of
-// PJRT; the counts are those of the process so far.
+// A row for each device of a plug-in in the last plan, but for devices behind PJRT, which have no
+// such counts. The counts are those of the process so far.
 Json HostStagingJson(const Executable& executable);
 // A line for each of these devices that had a large copy: "/device:APU:0: ...". Empty: none had.
 std::vector<std::string> HostStagingLines(const Executable& executable);
