@@ -116,6 +116,10 @@ const std::string kTidx = Type("Tidx", "DT_INT32");  // NOLINT: of this test alo
 std::vector<Case> Cases() {
   const std::string axes0 = Ints("axes", {0}), axes1 = Ints("axes", {1});
   const std::string axis0 = Int("axis", 0), axis1 = Int("axis", 1);
+  const std::string windows =
+      Attr("strides", "list { i: [1, 1, 1, 1] }") + Attr("padding", "s: 'SAME'");
+  const std::string kernel = Weights("rows", 18, 2) + Ints("sizes", {3, 3, 2, 2}) +
+                             Node("w", "Reshape", {"rows", "sizes"}, Type("Tshape", "DT_INT32"));
   return {
       {"elementwise", Node("a", "Tanh", {"x"}) + Node("y", "Mul", {"a", "x"}), {3, 5}, {0, 1}},
       {"scalar",
@@ -135,6 +139,21 @@ std::vector<Case> Cases() {
        {0, 1},
        "combines",
        false},
+      {"images_of_a_convolution",
+       kernel + Node("y", "Conv2D", {"x", "w"}, windows),
+       {3, 5, 5, 2},
+       {0},
+       "combines",
+       false,
+       3},
+      {"images_of_a_filter_gradient",
+       Ints("sizes", {3, 3, 2, 2}) +
+           Node("y", "Conv2DBackpropFilter", {"x", "sizes", "x"}, windows),
+       {3, 5, 5, 2},
+       {},
+       "combines",
+       false,
+       3},
       {"sum_of_the_other", axes1 + Node("y", "Sum", {"x", "axes"}, kTidx), {3, 5}, {0}, "combines"},
       {"sum_of_all",
        Ints("axes", {0, 1}) + Node("y", "Sum", {"x", "axes"}, kTidx),
