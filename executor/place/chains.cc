@@ -101,6 +101,17 @@ class ChainScheduler {
 
 }  // namespace
 
+std::vector<int32_t> ProducersOf(const Graph& graph, NodeId n, absl::Span<const int32_t> index_of) {
+  std::vector<int32_t> producers;
+  for (const Output& from : graph.inputs(n)) {
+    if (from.node != kNoNode && index_of[from.node] >= 0 && graph.num_inputs(from.node) > 0)
+      producers.push_back(index_of[from.node]);
+  }
+  std::ranges::sort(producers);
+  producers.erase(std::ranges::unique(producers).begin(), producers.end());
+  return producers;
+}
+
 std::vector<int32_t> LanesOfChains(absl::Span<const ChainNode> nodes, int node_units,
                                    int crossing_units) {
   return ChainScheduler(nodes, node_units, crossing_units).Run();

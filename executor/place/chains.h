@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "graph/ir/graph.h"
 
 namespace tenon {
 
@@ -14,6 +15,12 @@ struct ChainNode {
   const std::vector<int32_t>* lanes = nullptr;  // may be on one of these; null: it takes no time
   int32_t lane = 0;                             // where it is if `lanes` is null
 };
+
+// The nodes that n reads or waits for, each once, as indices of a list of ChainNodes. `index_of`:
+// by node id; -1 for a node that does not count, or that comes later and closes a loop. Nodes
+// without inputs are left out: their values cost no crossing that counts, as constants are copied
+// once.
+std::vector<int32_t> ProducersOf(const Graph& graph, NodeId n, absl::Span<const int32_t> index_of);
 
 // By node: its lane. Draws nodes together where one alone follows one alone and both have the same
 // `lanes` (the same object), since such a chain gains nothing from two lanes. The chain with the

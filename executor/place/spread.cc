@@ -17,7 +17,7 @@ constexpr int kNodeUnits = 1, kCopyUnits = 2;
 // Lanes are the devices of the session, by index.
 class Spreader {
  public:
-  explicit Spreader(Placing& p) : p_(p), index_of_(p.graph.num_node_ids(), -1) {
+  explicit Spreader(Placing& p) : p_(p) {
     for (Device* const device : p.types.devices()) {
       lane_of_[device] = static_cast<int32_t>(devices_.size());
       of_type_[p.types.Bit(device)].push_back(static_cast<int32_t>(devices_.size()));
@@ -31,10 +31,11 @@ class Spreader {
 
   void Run() {
     std::vector<ChainNode> nodes;
+    std::vector<int32_t> index_of(p_.graph.num_node_ids(), -1);
     for (const NodeId n : p_.order) {
-      index_of_[n] = static_cast<int32_t>(nodes.size());
       ChainNode& node = nodes.emplace_back();
-      node.after = ProducersOf(n);
+      node.after = ProducersOf(p_.graph, n, index_of);
+      index_of[n] = static_cast<int32_t>(nodes.size()) - 1;
       node.lanes = ChoicesOf(n);
       if (Device* const device = p_.groups.Of(n).device; device != nullptr)
         node.lane = lane_of_[device];
@@ -49,19 +50,6 @@ class Spreader {
   }
 
  private:
-  // The nodes that n reads or waits for, but for those behind it, which close a loop, and for nodes
-  // without inputs: their values cost no copy that counts, as constants are copied once.
-  std::vector<int32_t> ProducersOf(NodeId n) const {
-    std::vector<int32_t> producers;
-    for (const Output& from : p_.graph.inputs(n)) {
-      if (from.node != kNoNode && index_of_[from.node] >= 0 && p_.graph.num_inputs(from.node) > 0)
-        producers.push_back(index_of_[from.node]);
-    }
-    std::ranges::sort(producers);
-    producers.erase(std::ranges::unique(producers).begin(), producers.end());
-    return producers;
-  }
-
   // The devices among which n may choose; null if it has no choice. Nodes with state stay together
   // with it, and groups are together for reasons of their own.
   const std::vector<int32_t>* ChoicesOf(NodeId n) {
@@ -80,9 +68,8 @@ class Spreader {
   Placing& p_;
   std::vector<Device*> devices_;  // by lane
   absl::flat_hash_map<const Device*, int32_t> lane_of_;
-  absl::flat_hash_map<uint64_t, std::vector<int32_t>>
-      of_type_;                    // the preferred one first; never grows
-  std::vector<int32_t> index_of_;  // by node id, in p_.order
+  // The preferred one first; never grows.
+  absl::flat_hash_map<uint64_t, std::vector<int32_t>> of_type_;
 };
 
 }  // namespace

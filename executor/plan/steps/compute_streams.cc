@@ -30,11 +30,12 @@ class StreamChooser {
     std::vector<ChainNode> nodes;
     std::vector<int32_t> index_of(in_.graph.num_node_ids(), -1);
     for (const NodeId n : in_.schedule.order) {
-      index_of[n] = static_cast<int32_t>(nodes.size());
       ChainNode& node = nodes.emplace_back();
-      node.after = ProducersOf(n, index_of);
+      node.lane = -1;                 // the host's, if there is no choice
+      if (in_.fed_only[n]) continue;  // what is fed costs no wait
+      node.after = ProducersOf(in_.graph, n, index_of);
+      index_of[n] = static_cast<int32_t>(nodes.size()) - 1;
       node.lanes = LanesOf(n);
-      node.lane = -1;  // the host's, if there is no choice
     }
     const std::vector<int32_t> lanes = LanesOfChains(nodes, kNodeUnits, kWaitUnits);
     std::vector<uint8_t> streams(in_.graph.num_node_ids(), 0);
@@ -89,20 +90,6 @@ class StreamChooser {
         if (from.node != kNoNode) may_be_kept_[from.node] = true;
       }
     }
-  }
-
-  // Without constants, feeds and what closes a loop.
-  std::vector<int32_t> ProducersOf(NodeId n, const std::vector<int32_t>& index_of) const {
-    std::vector<int32_t> producers;
-    if (in_.fed_only[n]) return producers;
-    for (const Output& from : in_.graph.inputs(n)) {
-      if (from.node != kNoNode && index_of[from.node] >= 0 && !in_.fed_only[from.node] &&
-          in_.graph.num_inputs(from.node) > 0)
-        producers.push_back(index_of[from.node]);
-    }
-    std::ranges::sort(producers);
-    producers.erase(std::ranges::unique(producers).begin(), producers.end());
-    return producers;
   }
 
   const std::vector<int32_t>* LanesOf(NodeId n) {
