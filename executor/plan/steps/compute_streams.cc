@@ -37,7 +37,10 @@ class StreamChooser {
       index_of[n] = static_cast<int32_t>(nodes.size()) - 1;
       node.lanes = LanesOf(n);
     }
-    const std::vector<int32_t> lanes = LanesOfChains(nodes, kNodeUnits, kWaitUnits);
+    std::vector<int32_t> lanes;
+    do {
+      lanes = LanesOfChains(nodes, kNodeUnits, kWaitUnits);
+    } while (!MakeStreams(nodes, lanes));
     std::vector<uint8_t> streams(in_.graph.num_node_ids(), 0);
     for (size_t i = 0; i < lanes.size(); ++i) {
       if (nodes[i].lanes != nullptr)
@@ -104,14 +107,31 @@ class StreamChooser {
     const auto [found, fresh] = lanes_.try_emplace(device);
     Lanes& lanes = found->second;
     if (!fresh) return lanes;
-    ComputeStreams* const several = ComputeStreams::Of(*device);
-    const int streams = several != nullptr && device->copies_between()
-                            ? several->MakeComputeStreams(in_.device_streams)
-                            : 1;
+    const bool several = ComputeStreams::Of(*device) != nullptr && device->copies_between();
+    const int streams = several ? in_.device_streams : 1;
     const auto base = static_cast<int32_t>(lanes_.size() - 1) * kMostComputeStreams;
     for (int i = 0; i < streams; ++i) lanes.all.push_back(base + i);
     lanes.first = {base};
     return lanes;
+  }
+
+  // Sees to it that the streams are there on which nodes are. False: a device has fewer, and the
+  // choice is to be made again.
+  bool MakeStreams(absl::Span<const ChainNode> nodes, absl::Span<const int32_t> lanes) {
+    bool all_made = true;
+    for (auto& [device, of] : lanes_) {
+      int32_t last = of.first[0];
+      for (size_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].lanes == &of.all) last = std::max(last, lanes[i]);
+      }
+      const int needed = last - of.first[0] + 1;
+      if (needed == 1) continue;
+      const int made = ComputeStreams::Of(*device)->MakeComputeStreams(needed);
+      if (made == needed) continue;
+      of.all.resize(made);
+      all_made = false;
+    }
+    return all_made;
   }
 
   const PlanInput& in_;

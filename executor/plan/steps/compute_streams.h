@@ -10,7 +10,8 @@ namespace tenon {
 
 // By node id: the number of the compute stream (plugin/device/compute_streams.h); empty if all are
 // on the first, number 0. Branches of nodes that do not need each other get streams of their own,
-// as many as PlanInput::device_streams for each device (LanesOfChains).
+// at most PlanInput::device_streams for each device (LanesOfChains). Makes the streams that it
+// names, and no others.
 //
 // On the first stream are all nodes without a plug-in's synchronous kernel on a device with
 // streams; those in loops; those with effects (HasEffects), references, resources or variants; and

@@ -195,6 +195,13 @@ TEST_F(ComputeStreams, NumbersOutOfRangeAreErrors) {
   }
 }
 
+TEST_F(ComputeStreams, NoMoreAreMadeThanBranchesUse) {
+  Make(Fork(), 16);
+  EXPECT_THAT(Run({{"x", Floats({1}, {1})}}, {"s"}), ElementsAre(12)) << status_;
+  EXPECT_EQ(device_.made_streams(), 2);
+  EXPECT_EQ(other_.made_streams(), 1);
+}
+
 TEST_F(ComputeStreams, AChainStaysOnOne) {
   std::string text = Placeholder("x", kOne) + Node("r0", kAddOne, {"x"});
   for (int i = 1; i < 9; ++i)
@@ -202,6 +209,7 @@ TEST_F(ComputeStreams, AChainStaysOnOne) {
   Make(text, 4);
   EXPECT_THAT(Run({{"x", Floats({1}, {1})}}, {"r8"}), ElementsAre(10)) << status_;
   EXPECT_THAT(log_, ElementsAre("h2d < compute", "d2h < compute"));
+  EXPECT_EQ(device_.made_streams(), 1);
 }
 
 TEST_F(ComputeStreams, ResultsAndFeedsOfABranchNeedNoOtherStream) {
