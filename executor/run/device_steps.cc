@@ -54,8 +54,7 @@ PluginStep::PluginStep(PluginKernel* kernel, Device* device, std::vector<Input> 
     sources_.push_back({.dtype = input.from.dtype,
                         .where = Where::kConst,
                         .rank = rank_of(input.from.shape),
-                        .on_host = input.on_host,
-                        .of_other_stream = input.of_other_stream});
+                        .on_host = input.on_host});
   }
   for (size_t i = 0; i < outputs.size(); ++i)
     targets_.push_back({outputs[i], rank_of(promised_[i])});
@@ -77,9 +76,9 @@ StreamHandle PluginStep::stream() const {
 }
 
 void PluginStep::WorkOn(int number, std::vector<StreamWait> waits) {
-  stream_ = number;
+  stream_ = static_cast<uint8_t>(number);
   waits_ = std::move(waits);
-  leaves_other_streams_ = number == 0 && std::ranges::any_of(sources_, &Source::of_other_stream);
+  leaves_other_streams_ = number == 0 && std::ranges::any_of(inputs_, &Input::of_other_stream);
 }
 
 void PluginStep::Place(size_t i, const Storage& storage, bool last_use) {
@@ -216,8 +215,8 @@ absl::Status PluginStep::LeaveOtherStreams(const Frame::PluginCall& call) const 
     return output.data() >= begin && output.data() < begin + input.bytes();
   };
   for (Tensor* const output : call.args.outputs) {
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      if (!sources_[i].of_other_stream || !lies_in(*output, *call.args.inputs[i].tensor)) continue;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (!inputs_[i].of_other_stream || !lies_in(*output, *call.args.inputs[i].tensor)) continue;
       TENON_ASSIGN_OR_RETURN(BufferRef memory, device_->Allocate(output->bytes()));
       const Tensor own(output->dtype(), output->shape(), std::move(memory));
       TENON_RETURN_IF_ERROR(device_->CopyDeviceToDevice(stream(), *output, own));

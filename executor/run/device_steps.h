@@ -94,8 +94,8 @@ class PluginStep : public SlowStep {
     uint8_t rank = kAnyRank;  // of the shape that the plan knows
     bool on_host = false;
     bool last_use = false;  // the kernel may have the buffer
-    bool of_other_stream = false;
   };
+  static_assert(sizeof(Source) == 12);
   struct Target {
     int32_t slot;
     uint8_t rank;  // of the promised shape
@@ -115,10 +115,10 @@ class PluginStep : public SlowStep {
   const PluginStep* next_ = nullptr;
   absl::InlinedVector<Source, 3> sources_;
   absl::InlinedVector<Target, 2> targets_;
-  int stream_ = 0;           // of streams_
   ComputeStreams* streams_;  // of device_; null: it has one
-  bool leaves_other_streams_ = false;
   int32_t event_ = -1;
+  uint8_t stream_ = 0;  // of streams_
+  bool leaves_other_streams_ = false;
   std::vector<StreamWait> waits_;
   std::vector<Input> inputs_;
   std::vector<std::optional<Shape>> promised_;
