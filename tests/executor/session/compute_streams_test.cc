@@ -293,15 +293,16 @@ TEST_F(ComputeStreams, ADeviceWithFewerStreamsServesAllTheSame) {
 }
 
 // A variable's value outlives the run, so it lies in memory of the first stream: also where a
-// kernel hands memory of another stream on.
+// kernel hands memory of another stream on: "q" is on the first stream, as its result is assigned,
+// and hands on that of the shorter branch, "c", which is on another.
 TEST_F(ComputeStreams, VariablesKeepMemoryOfTheFirstStream) {
   const std::string lazy = "device: '/device:LAZY:0' ";
   const auto on_device = [&](std::string text) { return text.insert(text.find("op:"), lazy); };
   const std::string text =
       Placeholder("x", kOne) + on_device(testing::VarHandle("v", "v")) + Node("a", kAddOne, {"x"}) +
       Node("b", kAddOne, {"a"}) + Node("c", kAddOne, {"a"}) + Node("c2", kAddOne, {"c"}) +
-      Node("b2", kPass, {"b"}) + Node("p", kPass, {"c2"}) + Node("q", kPass, {"p"}) +
-      Sum("s", {"b2", "c2"}) +
+      Node("b2", kPass, {"b"}) + Node("b3", kPass, {"b2"}) + Node("b4", kPass, {"b3"}) +
+      Node("p", kPass, {"c2"}) + Node("q", kPass, {"p"}) + Sum("s", {"b4", "c2"}) +
       on_device(testing::Op("assign", "AssignVariableOp", {"v", "q"},
                             testing::Type("dtype", "DT_FLOAT"))) +
       on_device(testing::Op("read", "ReadVariableOp", {"v"}, testing::Type("dtype", "DT_FLOAT"))) +
@@ -316,6 +317,7 @@ TEST_F(ComputeStreams, VariablesKeepMemoryOfTheFirstStream) {
           << status_;
       EXPECT_THAT(Run({}, {"t"}), ElementsAre(x + 4 + 2 * (x + 5))) << streams << ": " << status_;
     }
+    EXPECT_EQ(device_.copies_within() > 0, streams > 1) << "what is handed on is copied";
   }
 }
 

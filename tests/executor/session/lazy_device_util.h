@@ -28,15 +28,9 @@ class LazyDevice : public BareDevice, public ComputeStreams {
    public:
     explicit Stream(std::string name) : name_(std::move(name)) {}
     const std::string& name() const { return name_; }
-    // Queues work; with `other` nothing but a wait for what is queued there now.
-    void Queue(std::function<void()> work, Stream* other = nullptr) {
-      tasks_.push_back({std::move(work), other, other == nullptr ? 0 : other->queued_});
-      ++queued_;
-    }
-    void QueueWait(Stream* other, int64_t until) {
-      tasks_.push_back({nullptr, other, until});
-      ++queued_;
-    }
+    void Queue(std::function<void()> work) { Add({.work = std::move(work)}); }
+    // Queues a wait for the first `until` pieces of work of `other`.
+    void QueueWait(Stream* other, int64_t until) { Add({.other = other, .until = until}); }
     int64_t queued() const { return queued_; }
     bool HasDone(int64_t count) const { return done_ >= count; }
     bool CanGoOn() const {
@@ -52,10 +46,14 @@ class LazyDevice : public BareDevice, public ComputeStreams {
 
    private:
     struct Task {
-      std::function<void()> work;
-      Stream* other;
-      int64_t until;
+      std::function<void()> work = nullptr;
+      Stream* other = nullptr;
+      int64_t until = 0;
     };
+    void Add(Task task) {
+      tasks_.push_back(std::move(task));
+      ++queued_;
+    }
     std::string name_;
     std::deque<Task> tasks_;
     int64_t queued_ = 0, done_ = 0;
@@ -109,7 +107,7 @@ class LazyDevice : public BareDevice, public ComputeStreams {
   StreamHandle device_to_device_stream() override { return streams_[3].get(); }
   absl::Status StreamWaitsForStream(StreamHandle stream, StreamHandle other) override {
     log_.push_back(absl::StrCat(Of(stream)->name(), " < ", Of(other)->name()));
-    Of(stream)->Queue(nullptr, Of(other));
+    Of(stream)->QueueWait(Of(other), Of(other)->queued());
     return log_.back() == fails_at_ ? absl::InternalError("no wait") : absl::OkStatus();
   }
   absl::Status CopyHostToDevice(StreamHandle s, const Tensor& from, const Tensor& to) override {
