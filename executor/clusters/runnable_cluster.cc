@@ -202,7 +202,7 @@ RunnableCluster::Step RunnableCluster::MakeStep(Inputs inputs) {
   std::optional<PaddedInputs> padded = Pad(inputs, exact);
   if (!padded) return StepOf(inputs, inputs, &exact);
   stablehlo::Program* const lowered = padded->lowered ? &*padded->lowered : nullptr;
-  TENON_ASSIGN_OR_RETURN(const auto step, StepOf(inputs, padded->inputs, lowered));
+  TENON_ASSIGN_OR_RETURN(auto step, StepOf(inputs, padded->inputs, lowered));
   std::vector<BufferSpec> results = ResultSpecs(exact, cluster_->results.size());
   step->padding = PaddedMemory(step->inputs, SpecsOf(padded->inputs), results, step->results);
   step->results = std::move(results);

@@ -166,7 +166,7 @@ class Einsum {
     }
     Labels order = kept;
     order.insert(order.end(), summed.begin(), summed.end());
-    const Operand ordered = Ordered(call, from, order);
+    Operand ordered = Ordered(call, from, order);
     if (summed.empty()) return ordered;
     const Operand to{call.Temp(from.tensor.type, from.SizesOf(kept)), kept};
     if (to.tensor.count != 0)
