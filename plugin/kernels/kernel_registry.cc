@@ -288,17 +288,18 @@ struct KernelRegistry::Impl {
 
   void AddBuiltin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (has_builtin) return;
-    // All are made before the first is added: if memory is short, the next question starts anew.
-    std::vector<std::pair<std::string_view, KernelPtr>> made;
+    // They join all at once: if memory is short, the next question starts anew.
+    absl::flat_hash_map<std::string, std::vector<KernelPtr>> with_builtin = by_op;
     for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
       for (const CpuKernelSpec& spec : family) {
-        made.emplace_back(spec.op, FromCpuSpec(spec, kHostDevice));
+        std::vector<KernelPtr>& kernels = with_builtin[spec.op];
+        kernels.push_back(FromCpuSpec(spec, kHostDevice));
         if (OpRegistry::Global().Facts(spec.op).other_devices != OtherDevices::kNever)
-          made.emplace_back(spec.op, FromCpuSpec(spec, kDefaultDevice));
+          kernels.push_back(FromCpuSpec(spec, kDefaultDevice));
       }
     }
+    by_op = std::move(with_builtin);
     has_builtin = true;
-    for (auto& [op, kernel] : made) by_op[op].push_back(std::move(kernel));
   }
   // Built-in kernels are added at the first question, not by a constructor: plug-ins may register
   // before the host's static objects are made, and a process that asks for none pays nothing.

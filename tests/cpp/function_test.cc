@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -272,6 +273,33 @@ TEST(CppFunction, UsesSymbolsOfTheTraceAroundIt) {
   EXPECT_THROW((*kept)(Tensor(1.f)), Error);
   EXPECT_THROW(kept->graph_def(), Error);
   EXPECT_FALSE(kept->captures()[0].defined());
+}
+
+// The trace that lends a symbol ends while another thread calls the function that uses it.
+TEST(CppFunction, LosesSymbolsWhileOthersCall) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> over = false;
+    std::thread other;
+    Function outer([&](Tensor a) {
+      Function inner([&](Tensor b) { return a * b; });
+      const ConcreteFunction kept = inner.Concrete(TensorSpec(DType::kFloat, {}));
+      std::atomic<bool> begun = false;
+      other = std::thread([&over, &begun, kept] {
+        while (!over) {
+          EXPECT_THROW(kept(Tensor(1.f)), Error);
+          EXPECT_THROW(kept.graph_def(), Error);
+          EXPECT_EQ(kept.captures().size(), 1u);
+          begun = true;
+        }
+        EXPECT_FALSE(kept.captures()[0].defined());
+      });
+      while (!begun) std::this_thread::yield();
+      return kept(a)[0];
+    });
+    outer(Tensor(3.f));
+    over = true;
+    other.join();
+  }
 }
 
 TEST(CppFunction, RefusesSymbolsOfOtherTraces) {

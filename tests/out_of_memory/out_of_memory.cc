@@ -263,6 +263,9 @@ void Eager() {
   };
   squeeze(status);
   Try("TFE_OpSetAttrIntList", squeeze);
+  Try("TFE_ContextClearCaches", [&](TF_Status*) { TFE_ContextClearCaches(context); });
+  add(status);  // the caches have what ClearCaches took out
+  Try("TFE_Execute, again", add);
   Try("TFE_ContextListDevices",
       [&](TF_Status* s) { TF_DeleteDeviceList(TFE_ContextListDevices(context, s)); });
   Try("TFE_NewExecutor", [](TF_Status*) {
@@ -275,12 +278,35 @@ void Eager() {
   TF_DeleteStatus(status);
 }
 
+void Monitoring() {
+  Try("TFE_MonitoringGetCellCounter1", [](TF_Status* s) {
+    TFE_MonitoringCounter1* const counter = TFE_MonitoringNewCounter1("/steps", s, "", "label");
+    if (counter == nullptr) return;
+    for (const char* const label : {"a label that takes memory of its own", "another"}) {
+      TFE_MonitoringCounterCell* const cell = TFE_MonitoringGetCellCounter1(counter, label);
+      if (cell != nullptr) TFE_MonitoringCounterCellIncrementBy(cell, 1);
+    }
+    TFE_MonitoringDeleteCounter1(counter);
+  });
+  Try("TFE_MonitoringGetCellSampler0", [](TF_Status* s) {
+    TFE_MonitoringBuckets* const buckets = TFE_MonitoringNewExponentialBuckets(1, 2, 10);
+    TFE_MonitoringSampler0* const sampler =
+        buckets == nullptr ? nullptr : TFE_MonitoringNewSampler0("/sizes", buckets, s, "");
+    TFE_MonitoringDeleteBuckets(buckets);
+    if (sampler == nullptr) return;
+    TFE_MonitoringSamplerCell* const cell = TFE_MonitoringGetCellSampler0(sampler);
+    if (cell != nullptr) TFE_MonitoringSamplerCellAdd(cell, 3);
+    TFE_MonitoringDeleteSampler0(sampler);
+  });
+}
+
 }  // namespace
 
 int main() {
   Objects();
   Graphs();
   Eager();
+  Monitoring();
   std::printf("%d rows, %lld allocations that failed, %d faults\n", rows,
               static_cast<long long>(failures), faults);
   if (failures < 80)

@@ -105,9 +105,9 @@ class ConcreteFunction {
   std::vector<TensorSpec> outputs() const { return Specs(rep_->outputs(), rep_->output_names()); }
   // Tensors from outside that the function uses and that are no constants of its graph: values that
   // were too large, values by which a gradient may be asked for, variables, as their handles, other
-  // resources, variants, and symbols of an enclosing trace. A symbol becomes a Tensor() when its
+  // resources, variants, and symbols of an enclosing trace. A symbol is an empty Tensor once its
   // trace is over.
-  const std::vector<Tensor>& captures() const { return rep_->graph()->captures(); }
+  std::vector<Tensor> captures() const { return rep_->graph()->captures(); }
 
   // The graph as the bytes of a GraphDef that runs by itself: inputs are placeholders of their
   // names, results are the nodes output_0, output_1 ... (with a number behind where the function
@@ -168,8 +168,7 @@ inline std::atomic<std::vector<Tensor> (*)(
 
 // What a node that calls the function takes: its inputs and what it captures.
 inline std::vector<Tensor> WithCaptures(const FunctionRep& function, std::vector<Tensor> inputs) {
-  const std::vector<Tensor>& captures = function.graph()->captures();
-  inputs.insert(inputs.end(), captures.begin(), captures.end());
+  function.graph()->AppendCaptures(inputs);
   return inputs;
 }
 

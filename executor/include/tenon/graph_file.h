@@ -38,8 +38,8 @@ class GraphExport {
     }
     std::vector<TF_Operation*> all = NodesOf(from.graph());
     for (TF_Operation* const node : all) copy_.graph()->Reserve(TF_OperationName(node));
-    for (size_t i = 0; i < from.captures().size(); ++i)
-      AddCapture(from.captures()[i], from.capture_inputs()[i]);
+    const std::vector<Tensor> captures = from.captures();
+    for (size_t i = 0; i < captures.size(); ++i) AddCapture(captures[i], from.capture_inputs()[i]);
     std::vector<TF_Operation*> nodes;
     for (TF_Operation* const node : all) {
       if (!skipped_.contains(node)) nodes.push_back(node);

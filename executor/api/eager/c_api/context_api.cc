@@ -85,8 +85,10 @@ TF_DeviceList* TFE_ContextListDevices(TFE_Context* ctx, TF_Status* status) try {
   return tenon::WithoutMemory(status);
 }
 
-void TFE_ContextClearCaches(TFE_Context* ctx) {
+void TFE_ContextClearCaches(TFE_Context* ctx) try {
   if (Context* const context = tenon::eager::ContextIfThere(ctx)) context->ClearCaches();
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 }  // extern "C"

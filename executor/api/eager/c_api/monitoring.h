@@ -54,7 +54,9 @@ class Metric {
   using MakeFn = std::function<Cell*()>;
   explicit Metric(MakeFn make = [] { return Cell::Pool::New(); }) : make_(std::move(make)) {}
   ~Metric() {
-    for (const auto& [labels, cell] : cells_) Cell::Pool::Delete(cell);
+    for (const auto& [labels, cell] : cells_) {
+      if (cell != nullptr) Cell::Pool::Delete(cell);
+    }
   }
   Metric(const Metric&) = delete;
   Metric& operator=(const Metric&) = delete;
@@ -69,6 +71,7 @@ class Metric {
  private:
   const MakeFn make_;
   absl::Mutex mutex_;
+  // A cell for which there was no memory is null.
   std::map<std::vector<std::string>, Cell*> cells_ ABSL_GUARDED_BY(mutex_);
 };
 

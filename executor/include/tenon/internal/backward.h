@@ -166,7 +166,7 @@ inline std::shared_ptr<const Backward> BuildBackward(
   }
   if (xs.empty() || ys.empty()) return result;
   const size_t before = NodesOf(graph->graph()).size();
-  const size_t captured_before = graph->captures().size();
+  const size_t captured_before = graph->capture_inputs().size();
   const std::vector<Tensor> dxs = GradientsInGraph(*graph, ys, xs, dys, where);
   const BackwardSplit split(*graph, before, dys);
 

@@ -107,9 +107,7 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
     call.where = where;
     call.function = shared_from_this();
     call.tensors = std::move(inputs);
-    if (graph_ != nullptr) {
-      call.tensors.insert(call.tensors.end(), graph_->captures().begin(), graph_->captures().end());
-    }
+    if (graph_ != nullptr) graph_->AppendCaptures(call.tensors);
     return call;
   }
 

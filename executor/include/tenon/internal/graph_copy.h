@@ -192,8 +192,9 @@ inline GraphCopy CopyBehindInputs(TraceGraph& from, const std::vector<TF_Operati
     copy.graph()->CopyHandleData(symbol, stand_in.output());
     copy.Replace(input, stand_in.output());
   }
-  for (size_t i = first_capture; i < from.captures().size(); ++i) {
-    const size_t index = copy.graph()->CaptureIndex(from.captures()[i], where);
+  const std::vector<Tensor> captures = from.captures();
+  for (size_t i = first_capture; i < captures.size(); ++i) {
+    const size_t index = copy.graph()->CaptureIndex(captures[i], where);
     copy.Replace(from.capture_inputs()[i], copy.graph()->capture_inputs()[index]);
   }
   copy.Copy(nodes, where);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -128,8 +129,18 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
     return Capture(tensor, where);
   }
 
-  // The tensors from outside that the function takes behind its inputs, and what stands for them.
-  const std::vector<Tensor>& captures() const { return captures_; }
+  // The tensors from outside that the function takes behind its inputs, and what stands for them. A
+  // symbol of an enclosing trace is an empty Tensor once that trace is over.
+  std::vector<Tensor> captures() const {
+    std::vector<Tensor> captures;
+    AppendCaptures(captures);
+    return captures;
+  }
+  void AppendCaptures(std::vector<Tensor>& tensors) const {
+    std::unique_lock lock(captures_mutex_, std::defer_lock);
+    if (captures_symbols_) lock.lock();
+    tensors.insert(tensors.end(), captures_.begin(), captures_.end());
+  }
   const std::vector<TF_Output>& capture_inputs() const { return capture_inputs_; }
   const std::vector<TF_Output>& inputs() const { return inputs_; }
 
@@ -359,13 +370,14 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   using Numbers = std::unordered_map<const void*, size_t>;
 
   void ForgetSymbolsOf(const TraceGraph* ended) {
+    // Other threads may call the function meanwhile.
+    const std::lock_guard lock(captures_mutex_);
     const auto forget = [&](Tensor& tensor) {
       if (!tensor.IsSymbolic() || tensor.get()->graph.get() != ended) return false;
       stand_in_numbers_.erase(tensor.get());
       tensor = Tensor();
       return true;
     };
-    // Other threads may call the function meanwhile.
     for (Tensor& capture : captures_) {
       if (forget(capture)) has_lost_captures_.store(true, std::memory_order_release);
     }
@@ -428,6 +440,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
             " over or does not enclose this one",
             where);
       }
+      captures_symbols_ = true;
     }
     const Tensor input = Placeholder(rep.dtype, tensor.shape(), "capture", where);
     CopyHandleData(tensor, input.output());
@@ -443,6 +456,8 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   std::unordered_map<std::string, int64_t> names_;
   std::vector<TF_Output> inputs_;
   std::vector<Tensor> captures_, constants_;
+  bool captures_symbols_ = false;     // otherwise captures_ stays as the trace leaves it
+  mutable std::mutex captures_mutex_;  // held where captures_ changes after the trace
   std::vector<TF_Output> capture_inputs_;
   std::vector<StandIn> stand_ins_;
   Numbers stand_in_numbers_;

@@ -30,8 +30,9 @@ class TraceRecording {
   TraceRecording(TraceGraph& graph, const TraceTape& tape, const std::vector<TF_Output>& ys,
                  const std::vector<TF_Output>& xs, Where where)
       : end_(graph.CountNodes()) {
-    for (size_t i = 0; i < graph.captures().size(); ++i) {
-      if (graph.captures()[i].get()->is_trainable) Watch(graph.capture_inputs()[i], 0);
+    const std::vector<Tensor> captures = graph.captures();
+    for (size_t i = 0; i < captures.size(); ++i) {
+      if (captures[i].get()->is_trainable) Watch(graph.capture_inputs()[i], 0);
     }
     for (const auto& [tensor, since] : tape.watched) Watch(graph.Resolve(tensor, where), since);
     for (const CustomNode& node : graph.custom_nodes()) {
