@@ -9,6 +9,7 @@
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/io/io.h"
 #include "graph/op_defs/op_registry.h"
 #include "graph/wire/wire.h"
@@ -65,12 +66,14 @@ absl::Status LookUp(const Graph& graph, std::string_view name, TF_Buffer* buffer
 extern "C" {
 
 TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* graph_buf,
-                                                              TF_Status* status) {
+                                                              TF_Status* status) try {
   if (!tenon::api::NoneDeleted({{"graph_buf", graph_buf}}, status)) return nullptr;
   absl::StatusOr<tenon::Graph> graph = tenon::GraphOf(graph_buf);
   tenon::StatusToC(graph.status(), status);
   if (!graph.ok()) return nullptr;
   return tenon::NewForPlugin<TF_FunctionLibraryDefinition>(tenon::kLibraryType, *std::move(graph));
+} catch (...) {
+  return tenon::WithoutMemory(status);
 }
 
 void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) {
@@ -78,9 +81,11 @@ void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* fn_lib) {
 }
 
 void TF_LookUpOpDef(TF_FunctionLibraryDefinition* fn_lib, const char* name, TF_Buffer* buf,
-                    TF_Status* s) {
+                    TF_Status* s) try {
   if (!tenon::api::AllGiven({{"fn_lib", fn_lib}, {"name", name}, {"buf", buf}}, s)) return;
   tenon::StatusToC(tenon::LookUp(fn_lib->graph, name, buf), s);
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
 }  // extern "C"

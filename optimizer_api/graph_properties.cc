@@ -8,6 +8,7 @@
 #include "graph/c_api/abi_watch.h"
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/shapes/shape_inference.h"
 #include "graph/tensor/shape_wire.h"
 #include "graph/tensor/tensor_proto.h"
@@ -104,8 +105,10 @@ bool CanAsk(const TF_GraphProperties* properties, TF_Status* status) {
 
 extern "C" {
 
-TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) {
+TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) try {
   return tenon::NewForPlugin<TF_GraphProperties>(tenon::kPropertiesType, item);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) {
@@ -114,7 +117,7 @@ void TF_DeleteGraphProperties(TF_GraphProperties* graph_properties) {
 
 void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_valid_feeds,
                         TF_Bool aggressive_shape_inference, TF_Bool include_input_tensor_values,
-                        TF_Bool include_output_tensor_values, TF_Status* s) {
+                        TF_Bool include_output_tensor_values, TF_Status* s) try {
   if (!tenon::CanAsk(graph_properties, s)) return;
   const absl::Status status =
       tenon::Infer(*graph_properties, assume_valid_feeds != 0, aggressive_shape_inference != 0);
@@ -123,38 +126,48 @@ void TF_InferStatically(TF_GraphProperties* graph_properties, TF_Bool assume_val
     graph_properties->output_values = include_output_tensor_values != 0;
   }
   tenon::StatusToC(status, s);
+} catch (...) {
+  tenon::WithoutMemory(s);
 }
 
 void TF_GetInputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name,
-                                   int* num_values, TF_Status* status) {
+                                   int* num_values, TF_Status* status) try {
   if (!tenon::CanAsk(graph_properties, status)) return;
   if (!tenon::api::AllGiven({{"name", name}, {"num_values", num_values}}, status)) return;
   *num_values = static_cast<int>(tenon::Properties(*graph_properties, name, true).size());
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GetOutputPropertiesListSize(TF_GraphProperties* graph_properties, const char* name,
-                                    int* num_values, TF_Status* status) {
+                                    int* num_values, TF_Status* status) try {
   if (!tenon::CanAsk(graph_properties, status)) return;
   if (!tenon::api::AllGiven({{"name", name}, {"num_values", num_values}}, status)) return;
   *num_values = static_cast<int>(tenon::Properties(*graph_properties, name, false).size());
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GetInputPropertiesList(TF_GraphProperties* graph_properties, const char* name,
-                               TF_Buffer** properties, int num_values, TF_Status* status) {
+                               TF_Buffer** properties, int num_values, TF_Status* status) try {
   if (!tenon::CanAsk(graph_properties, status)) return;
   if (!tenon::api::AllGiven({{"name", name}}, status)) return;
   tenon::StatusToC(
       tenon::Fill(tenon::Properties(*graph_properties, name, true), properties, num_values),
       status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GetOutputPropertiesList(TF_GraphProperties* graph_properties, const char* name,
-                                TF_Buffer** properties, int num_values, TF_Status* status) {
+                                TF_Buffer** properties, int num_values, TF_Status* status) try {
   if (!tenon::CanAsk(graph_properties, status)) return;
   if (!tenon::api::AllGiven({{"name", name}}, status)) return;
   tenon::StatusToC(
       tenon::Fill(tenon::Properties(*graph_properties, name, false), properties, num_values),
       status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/arguments.h"
 #include "graph/c_api/c_api_internal.h"
+#include "graph/c_api/without_memory.h"
 #include "graph/ir/nodes.h"
 
 namespace tenon {
@@ -74,32 +75,41 @@ bool CanList(const TF_GrapplerItem* item, char* const* values, const size_t* len
 extern "C" {
 
 void TF_GetNodesToPreserveListSize(const TF_GrapplerItem* item, int* num_values,
-                                   size_t* storage_size, TF_Status* status) {
+                                   size_t* storage_size, TF_Status* status) try {
   if (!tenon::CanListSize(item, num_values, storage_size, status)) return;
   tenon::ListSize(tenon::NodesToPreserve(*item), num_values, storage_size);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GetNodesToPreserveList(const TF_GrapplerItem* item, char** values, size_t* lengths,
                                int num_values, void* storage, size_t storage_size,
-                               TF_Status* status) {
+                               TF_Status* status) try {
   if (!tenon::CanList(item, values, lengths, num_values, storage, storage_size, status)) return;
   tenon::StatusToC(tenon::PackList(tenon::NodesToPreserve(*item), values, lengths, num_values,
                                    storage, storage_size),
                    status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GetFetchNodesListSize(const TF_GrapplerItem* item, int* num_values, size_t* storage_size,
-                              TF_Status* status) {
+                              TF_Status* status) try {
   if (!tenon::CanListSize(item, num_values, storage_size, status)) return;
   tenon::ListSize(item->item->fetches, num_values, storage_size);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 void TF_GetFetchNodesList(const TF_GrapplerItem* item, char** values, size_t* lengths,
-                          int num_values, void* storage, size_t storage_size, TF_Status* status) {
+                          int num_values, void* storage, size_t storage_size,
+                          TF_Status* status) try {
   if (!tenon::CanList(item, values, lengths, num_values, storage, storage_size, status)) return;
   tenon::StatusToC(
       tenon::PackList(item->item->fetches, values, lengths, num_values, storage, storage_size),
       status);
+} catch (...) {
+  tenon::WithoutMemory(status);
 }
 
 }  // extern "C"

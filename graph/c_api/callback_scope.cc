@@ -8,9 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
@@ -206,7 +207,7 @@ void WarnOf(const absl::Status& status) {
   if (level != nullptr && absl::SimpleAtoi(level, &least) && least >= 2) return;
   static absl::Mutex mutex(absl::kConstInit);
   // Never destroyed: plug-ins may fail while static objects of the process are being destroyed.
-  static auto* const told = new absl::flat_hash_set<std::string>;
+  static auto* const told = new std::set<std::string>;
   const std::string line = OneLine(status.message());
   absl::MutexLock lock(&mutex);
   if (told->insert(line).second) std::fprintf(stderr, "warning: %s\n", line.c_str());

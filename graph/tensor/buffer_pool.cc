@@ -62,8 +62,8 @@ class Depot {
   // The bytes to keep: as many as were in use at once of late. A program whose tensors have ever
   // new sizes shall not hold them all.
   size_t Bound() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Removes the buffer that has lain here longest.
-  Buffer* Oldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Removes the buffer that has lain here longest, if there is more than Bound; else null.
+  Buffer* Excess() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // After so many calls of Give, what was in use before them counts no more.
   static constexpr int64_t kWindow = 4096;
@@ -108,23 +108,28 @@ void Depot::CountUse(size_t capacity) {
 }
 
 void Depot::Give(Buffer* buffer, size_t capacity) {
-  std::vector<Buffer*> old;  // freed behind the lock: giving memory back to the system takes time
+  Buffer* excess;  // freed outside the lock: giving memory back to the system takes time
   {
     absl::MutexLock lock(&mutex_);
+    kept_[ClassOf(capacity)].push_back({buffer, capacity, gives_ + 1});
+    bytes_ += capacity;
     if (capacity > kMostOfThread) in_use_ -= std::min(in_use_, capacity);
     if (++gives_ % kWindow == 0) most_before_ = std::exchange(most_, in_use_);
-    kept_[ClassOf(capacity)].push_back({buffer, capacity, gives_});
-    bytes_ += capacity;
-    for (const size_t bound = Bound(); bytes_ > bound;) old.push_back(Oldest());
+    excess = Excess();
   }
-  for (Buffer* const b : old) Buffer::Free(b);
+  while (excess != nullptr) {
+    Buffer::Free(excess);
+    absl::MutexLock lock(&mutex_);
+    excess = Excess();
+  }
 }
 
 size_t Depot::Bound() const {
   return std::clamp(std::max(most_, most_before_), kLeastOfAll, kMostOfAll);
 }
 
-Buffer* Depot::Oldest() {
+Buffer* Depot::Excess() {
+  if (bytes_ <= Bound()) return nullptr;
   std::vector<Kept>* oldest = nullptr;
   for (std::vector<Kept>& kept : kept_) {
     if (!kept.empty() && (oldest == nullptr || kept[0].since < (*oldest)[0].since)) oldest = &kept;
@@ -153,7 +158,8 @@ struct MagazineOwner {
 
 Magazine* MagazineOfThread() {
   if (magazine == nullptr && !thread_ends) {
-    magazine = new Magazine;
+    magazine = new (std::nothrow) Magazine;
+    if (magazine == nullptr) return nullptr;
     static thread_local MagazineOwner owner;
     (void)&owner;
   }
@@ -196,7 +202,11 @@ bool GiveToPool(Buffer* buffer, size_t capacity) {
     own->buffers[c][own->count[c]++] = buffer;
     return true;
   }
-  TheDepot().Give(buffer, capacity);
+  try {
+    TheDepot().Give(buffer, capacity);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   return true;
 }
 

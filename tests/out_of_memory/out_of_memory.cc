@@ -16,6 +16,8 @@
 #include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/eager/c_api.h"
 #include "tensorflow/c/eager/c_api_experimental.h"
+#include "tensorflow/c/experimental/grappler/grappler.h"
+#include "tensorflow/c/kernels.h"
 
 namespace {
 
@@ -300,6 +302,58 @@ void Monitoring() {
   });
 }
 
+// The functions for plug-ins, which a null context or object makes refuse the call.
+void Plugins() {
+  const auto refused = [](const char* what, const std::function<void(TF_Status*)>& call) {
+    Try(what, [&call](TF_Status* status) {
+      call(status);
+      if (TF_GetCode(status) == TF_INVALID_ARGUMENT || TF_GetCode(status) == TF_OUT_OF_RANGE)
+        TF_SetStatus(status, TF_OK, "");
+    });
+  };
+  refused("TF_NumInputs", [](TF_Status*) {
+    TF_NumInputs(nullptr);
+    TF_NumOutputs(nullptr);
+    TF_StepId(nullptr);
+    TF_GetOpKernelName(nullptr);
+    TF_GetDeviceName(nullptr);
+    TF_OpKernelConstruction_GetName(nullptr);
+  });
+  refused("TF_InputDatatype", [](TF_Status*) {
+    TF_InputDatatype(nullptr, 0);
+    TF_ExpectedOutputDataType(nullptr, 0);
+  });
+  refused("TF_InputRange", [](TF_Status* s) {
+    TF_InputRange_Args args = {};
+    args.status = s;
+    TF_InputRange(nullptr, "a name that takes memory of its own", &args);
+    TF_InputRange(nullptr, "a name that takes memory of its own", nullptr);
+  });
+  refused("TF_RunAsyncOpKernelDoneCallback",
+          [](TF_Status*) { TF_RunAsyncOpKernelDoneCallback(nullptr); });
+  refused("TF_GetNodesToPreserveListSize", [](TF_Status* s) {
+    int count = 0;
+    size_t bytes = 0;
+    TF_GetNodesToPreserveListSize(nullptr, &count, &bytes, s);
+    if (TF_GetCode(s) == TF_INVALID_ARGUMENT) TF_GetFetchNodesListSize(nullptr, &count, &bytes, s);
+  });
+  refused("TF_GetNodesToPreserveList", [](TF_Status* s) {
+    TF_GetNodesToPreserveList(nullptr, nullptr, nullptr, 0, nullptr, 0, s);
+    if (TF_GetCode(s) == TF_INVALID_ARGUMENT)
+      TF_GetFetchNodesList(nullptr, nullptr, nullptr, 0, nullptr, 0, s);
+  });
+  refused("TF_NewGraphProperties",
+          [](TF_Status*) { TF_DeleteGraphProperties(TF_NewGraphProperties(nullptr)); });
+  refused("TF_InferStatically", [](TF_Status* s) { TF_InferStatically(nullptr, 1, 1, 1, 1, s); });
+  refused("TF_GetInputPropertiesListSize", [](TF_Status* s) {
+    int count = 0;
+    TF_GetInputPropertiesListSize(nullptr, "x", &count, s);
+    if (TF_GetCode(s) == TF_INVALID_ARGUMENT)
+      TF_GetOutputPropertiesListSize(nullptr, "x", &count, s);
+  });
+  refused("TF_LookUpOpDef", [](TF_Status* s) { TF_LookUpOpDef(nullptr, "Add", nullptr, s); });
+}
+
 }  // namespace
 
 int main() {
@@ -307,6 +361,7 @@ int main() {
   Graphs();
   Eager();
   Monitoring();
+  Plugins();
   std::printf("%d rows, %lld allocations that failed, %d faults\n", rows,
               static_cast<long long>(failures), faults);
   if (failures < 80)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <map>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -22,7 +23,7 @@ struct Process {
   absl::Mutex mutex;
   std::vector<std::unique_ptr<Device>> cpus ABSL_GUARDED_BY(mutex);  // by ordinal
   // By number of threads.
-  absl::flat_hash_map<int, std::weak_ptr<Workers>> workers ABSL_GUARDED_BY(mutex);
+  std::map<int, std::weak_ptr<Workers>> workers ABSL_GUARDED_BY(mutex);
   // What was asked for last: a program may make one session after the other.
   std::shared_ptr<Workers> last_workers ABSL_GUARDED_BY(mutex);
 };

@@ -1,6 +1,7 @@
 #include "executor/api/session/session_core.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -28,7 +29,7 @@ namespace {
 // Never destroyed: a program may leave sessions behind when it ends.
 struct OpenSessions {
   absl::Mutex mutex;
-  absl::flat_hash_set<SessionCore*> all ABSL_GUARDED_BY(mutex);
+  std::set<SessionCore*> all ABSL_GUARDED_BY(mutex);
 };
 OpenSessions& TheOpenSessions() {
   static auto* const sessions = new OpenSessions;

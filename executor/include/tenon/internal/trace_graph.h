@@ -456,7 +456,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   std::unordered_map<std::string, int64_t> names_;
   std::vector<TF_Output> inputs_;
   std::vector<Tensor> captures_, constants_;
-  bool captures_symbols_ = false;     // otherwise captures_ stays as the trace leaves it
+  bool captures_symbols_ = false;      // otherwise captures_ stays as the trace leaves it
   mutable std::mutex captures_mutex_;  // held where captures_ changes after the trace
   std::vector<TF_Output> capture_inputs_;
   std::vector<StandIn> stand_ins_;

@@ -81,17 +81,17 @@ absl::StatusOr<TF_Tensor*> InputHandle(TF_OpKernelContext* ctx, int i) {
 
 // TensorFlow aborts on an index out of range in functions without a status; here the step fails.
 TF_DataType TypeAt(TF_OpKernelContext* ctx, const TypeVector& types, int i,
-                   const absl::Status& error) {
+                   absl::Status (*error)()) {
   if (InRange(i, types.size())) return DataTypeToC(types[i]);
-  ctx->Fail(error);
+  ctx->Fail(error());
   return static_cast<TF_DataType>(0);
 }
 
 // An index out of range is an error in `status`, and not on the host.
-bool OnHost(const absl::InlinedVector<bool, 8>& on_host, int i, const absl::Status& error,
+bool OnHost(const absl::InlinedVector<bool, 8>& on_host, int i, absl::Status (*error)(),
             TF_Status* status) {
   const bool valid = InRange(i, on_host.size());
-  StatusToC(valid ? absl::OkStatus() : error, status);
+  StatusToC(valid ? absl::OkStatus() : error(), status);
   return valid && on_host[i];
 }
 
@@ -187,6 +187,10 @@ TF_OpKernelContext* NoCall() {
   return context;
 }
 
+// Made as the library is loaded: the functions that answer from it have nothing to say where memory
+// is short.
+[[maybe_unused]] static TF_OpKernelContext* const made_early = NoCall();
+
 TF_OpKernelConstruction* InConstruction(TF_OpKernelConstruction* construction) {
   if (construction != nullptr) return construction;
   thread_local TF_OpKernelConstruction none;
@@ -251,29 +255,33 @@ void TF_InputRange(TF_OpKernelContext* ctx, const char* name, TF_InputRange_Args
   args->stop = range.ok() ? range->second : -1;
   StatusToC(range.status(), args->status);
 } catch (...) {
-  tenon::WithoutMemory(args->status);
+  tenon::WithoutMemory(args == nullptr ? nullptr : args->status);
 }
 
-TF_DataType TF_InputDatatype(TF_OpKernelContext* ctx, int index) {
+TF_DataType TF_InputDatatype(TF_OpKernelContext* ctx, int index) try {
   ctx = tenon::InCall(ctx, __func__);
-  return tenon::TypeAt(ctx, ctx->kernel->node.types->inputs, index, tenon::InputIndexError());
+  return tenon::TypeAt(ctx, ctx->kernel->node.types->inputs, index, tenon::InputIndexError);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
-TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* ctx, int i) {
+TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext* ctx, int i) try {
   ctx = tenon::InCall(ctx, __func__);
-  return tenon::TypeAt(ctx, ctx->kernel->node.types->outputs, i, tenon::OutputIndexError());
+  return tenon::TypeAt(ctx, ctx->kernel->node.types->outputs, i, tenon::OutputIndexError);
+} catch (...) {
+  return tenon::WithoutMemory();
 }
 
 bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
-  return tenon::OnHost(ctx->kernel->memory.input_on_host, i, tenon::InputIndexError(), status);
+  return tenon::OnHost(ctx->kernel->memory.input_on_host, i, tenon::InputIndexError, status);
 } catch (...) {
   return tenon::WithoutMemory(status);
 }
 
 bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) try {
   ctx = tenon::InCall(ctx, __func__);
-  return tenon::OnHost(ctx->kernel->memory.output_on_host, i, tenon::OutputIndexError(), status);
+  return tenon::OnHost(ctx->kernel->memory.output_on_host, i, tenon::OutputIndexError, status);
 } catch (...) {
   return tenon::WithoutMemory(status);
 }
@@ -287,11 +295,13 @@ void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) try 
 }
 
 // `arg` is a number of pending_calls.h, not an address: a second call finds no context.
-void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* arg) {
+void TF_RunAsyncOpKernelDoneCallback(TF_AsyncOpKernelDoneCallback* arg) try {
   auto* const context = static_cast<TF_OpKernelContext*>(tenon::TakePendingCall(arg));
   if (context == nullptr) return;
   absl::MutexLock lock(&tenon::EndsOfWork());
   context->done = true;
+} catch (...) {
+  tenon::WithoutMemory();
 }
 
 void TF_IncNumDeferredOps(TF_OpKernelContext* context) {
