@@ -63,6 +63,35 @@ inline Range PlacesOf(int number, int window, int stride, int pad, int size) {
   return (Range){max(first, 0), min(first + window, size)};
 }
 
+// A pixel and the windows that hold it, by the number of an element of the image.
+typedef struct {
+  ulong image;
+  int y, x;
+  Range oys, oxs;
+} Pixel;
+
+inline Pixel PixelOf(ulong at, const Pool p) {
+  const ulong pixel = at / p.channels;
+  const int y = pixel / p.width % p.height, x = pixel % p.width;
+  return (Pixel){pixel / p.width / p.height, y, x,
+                 WindowsOf(y, p.window_y, p.stride_y, p.pad_y, p.out_height),
+                 WindowsOf(x, p.window_x, p.stride_x, p.pad_x, p.out_width)};
+}
+
+// A window by the number of its result: the first element of its image and channel, and its places.
+typedef struct {
+  ulong begin;
+  Range ys, xs;
+} Window;
+
+inline Window WindowOf(ulong at, const Pool p) {
+  const ulong window = at / p.channels, image = window / p.out_width / p.out_height;
+  return (Window){
+      image * p.height * p.width * p.channels + at % p.channels,
+      PlacesOf(window / p.out_width % p.out_height, p.window_y, p.stride_y, p.pad_y, p.height),
+      PlacesOf(window % p.out_width, p.window_x, p.stride_x, p.pad_x, p.width)};
+}
+
 // A window's gradient goes to its first largest element.
 inline int LargestOf(__global const X_S* in, Range ys, Range xs, const Pool p) {
   int best = -1;
@@ -86,19 +115,15 @@ __kernel void max_pool_gradient(TENSOR(const X_S, in), TENSOR(const X_S, gradien
   OPEN(out);
   const ulong at = get_global_id(0);
   if (at >= count) return;
-  const int channel = at % p.channels;
-  const ulong pixel = at / p.channels, image = pixel / p.width / p.height;
-  const int x = pixel % p.width, y = pixel / p.width % p.height;
-  in += image * p.height * p.width * p.channels + channel;
-  gradient += image * p.out_height * p.out_width * p.channels + channel;
-  const Range oys = WindowsOf(y, p.window_y, p.stride_y, p.pad_y, p.out_height);
-  const Range oxs = WindowsOf(x, p.window_x, p.stride_x, p.pad_x, p.out_width);
+  const Pixel pixel = PixelOf(at, p);
+  in += pixel.image * p.height * p.width * p.channels + at % p.channels;
+  gradient += pixel.image * p.out_height * p.out_width * p.channels + at % p.channels;
   X_C v = 0;
-  for (int oy = oys.begin; oy < oys.end; ++oy) {
+  for (int oy = pixel.oys.begin; oy < pixel.oys.end; ++oy) {
     const Range ys = PlacesOf(oy, p.window_y, p.stride_y, p.pad_y, p.height);
-    for (int ox = oxs.begin; ox < oxs.end; ++ox) {
+    for (int ox = pixel.oxs.begin; ox < pixel.oxs.end; ++ox) {
       const Range xs = PlacesOf(ox, p.window_x, p.stride_x, p.pad_x, p.width);
-      if (LargestOf(in, ys, xs, p) == y * p.width + x)
+      if (LargestOf(in, ys, xs, p) == pixel.y * p.width + pixel.x)
         v += X_GET(gradient, (ulong)(oy * p.out_width + ox) * p.channels);
     }
   }
@@ -113,14 +138,10 @@ __kernel void max_pool_gradient_apart(TENSOR(const X_S, in), TENSOR(const X_S, g
   OPEN(out);
   const ulong at = get_global_id(0);
   if (at >= count) return;
-  const ulong window = at / p.channels;
-  const ulong begin = window / p.out_width / p.out_height * p.height * p.width * p.channels;
-  const Range ys =
-      PlacesOf(window / p.out_width % p.out_height, p.window_y, p.stride_y, p.pad_y, p.height);
-  const Range xs = PlacesOf(window % p.out_width, p.window_x, p.stride_x, p.pad_x, p.width);
-  in += begin + at % p.channels;
-  out += begin + at % p.channels;
-  const int best = LargestOf(in, ys, xs, p);
+  const Window window = WindowOf(at, p);
+  in += window.begin;
+  out += window.begin;
+  const int best = LargestOf(in, window.ys, window.xs, p);
   if (best >= 0) X_PUT(out, (ulong)best * p.channels, X_GET(gradient, at));
 }
 
@@ -131,16 +152,12 @@ __kernel void average_pool_gradient(TENSOR(const X_S, gradient), TENSOR(X_S, out
   OPEN(out);
   const ulong at = get_global_id(0);
   if (at >= count) return;
-  const ulong pixel = at / p.channels;
-  const int x = pixel % p.width, y = pixel / p.width % p.height;
-  gradient += pixel / p.width / p.height * p.out_height * p.out_width * p.channels;
-  gradient += at % p.channels;
-  const Range oys = WindowsOf(y, p.window_y, p.stride_y, p.pad_y, p.out_height);
-  const Range oxs = WindowsOf(x, p.window_x, p.stride_x, p.pad_x, p.out_width);
+  const Pixel pixel = PixelOf(at, p);
+  gradient += pixel.image * p.out_height * p.out_width * p.channels + at % p.channels;
   X_C v = 0;
-  for (int oy = oys.begin; oy < oys.end; ++oy) {
+  for (int oy = pixel.oys.begin; oy < pixel.oys.end; ++oy) {
     const Range ys = PlacesOf(oy, p.window_y, p.stride_y, p.pad_y, p.height);
-    for (int ox = oxs.begin; ox < oxs.end; ++ox) {
+    for (int ox = pixel.oxs.begin; ox < pixel.oxs.end; ++ox) {
       const Range xs = PlacesOf(ox, p.window_x, p.stride_x, p.pad_x, p.width);
       v += X_GET(gradient, (ulong)(oy * p.out_width + ox) * p.channels) /
            ((ys.end - ys.begin) * (xs.end - xs.begin));
@@ -159,16 +176,12 @@ __kernel void max_pool_second_gradient(TENSOR(const X_S, in), TENSOR(const X_S, 
   OPEN(out);
   const ulong at = get_global_id(0);
   if (at >= count) return;
-  const ulong window = at / p.channels;
-  const ulong begin = window / p.out_width / p.out_height * p.height * p.width * p.channels;
-  const Range ys =
-      PlacesOf(window / p.out_width % p.out_height, p.window_y, p.stride_y, p.pad_y, p.height);
-  const Range xs = PlacesOf(window % p.out_width, p.window_x, p.stride_x, p.pad_x, p.width);
-  in += begin + at % p.channels;
-  second += begin + at % p.channels;
+  const Window window = WindowOf(at, p);
+  in += window.begin;
+  second += window.begin;
   const X_C wanted = X_GET(pooled, at);
-  for (int y = ys.begin; y < ys.end; ++y) {
-    for (int x = xs.begin; x < xs.end; ++x) {
+  for (int y = window.ys.begin; y < window.ys.end; ++y) {
+    for (int x = window.xs.begin; x < window.xs.end; ++x) {
       const ulong from = (ulong)(y * p.width + x) * p.channels;
       if (X_GET(in, from) != wanted) continue;
       X_PUT(out, at, X_GET(second, from));
