@@ -177,9 +177,7 @@ void MapRows::AddTo(KernelKey* key) const {
 
 std::string MapRows::Prologue() const {
   return DefineType("M", TypeOf(elements_.type)) +
-         InputText("MAP_", body_, inputs_, variant_, loop_) +
-         "#define MAPPED\n#define MAP_INPUTS MAP_ARGUMENTS\n#define MAP_OPEN MAP_OPENS\n"
-         "#define MAP_LOOP " +
+         InputText("MAP_", body_, inputs_, variant_, loop_) + "#define MAPPED\n#define MAP_LOOP " +
          (variant_.loops ? ", const Loop loop" : "") +
          "\n#define MAP_ELEMENT(at, to) { const LENGTH column = at; const LENGTH i = (LENGTH)row * "
          "length + column; MAP_POSITIONS MAP_VALUES M_C r; MAP_BODY to = r; }\n";
@@ -191,6 +189,10 @@ void MapRows::AddInputs(Launch* launch) const {
 
 void MapRows::AddLoop(Launch* launch) const {
   if (variant_.loops) launch->Positions(loop_, variant_.wide);
+}
+
+void FillWith(Call& call, const Tensor& target, const std::string& expression) {
+  RunMap(call, {"r = " + expression + ";"}, {}, target, {{target.count}, {}});
 }
 
 void RunBroadcastMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs,

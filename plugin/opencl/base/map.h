@@ -49,15 +49,16 @@ void RunMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs, 
 // The elements of a map as a kernel of rows takes them, which goes on with each at once. After
 // Prologue() a kernel file has
 //   MAPPED                    nothing; that there is a map
-//   MAP_INPUTS, MAP_LOOP      arguments at the begin and the end of the kernel's list; both hold
+//   MAP_ARGUMENTS, MAP_LOOP   arguments at the begin and the end of the kernel's list; both hold
 //                             their commas
-//   MAP_OPEN                  statements before the first element
+//   MAP_OPENS                 statements before the first element
 //   MAP_ELEMENT(at, to)       a statement that sets `to` to element `at` of row `row`, a ulong, of
 //                             rows of `length` elements; `to` has the computed type
 class MapRows {
  public:
-  // Elements of shape `dims`, to which the inputs broadcast. A row is the last `row_dims`
-  // dimensions. The body has no report and no numbers.
+  // `elements` has the type and the shape of the results; the inputs broadcast to that shape. A row
+  // is the last `row_dims` dimensions. The body has no report and no numbers, and must outlive the
+  // object.
   MapRows(Device& device, const MapBody& body, std::vector<Tensor> inputs, const Tensor& elements,
           size_t row_dims);
 
@@ -69,7 +70,7 @@ class MapRows {
 
   void AddTo(KernelKey* key) const;
   std::string Prologue() const;
-  void AddInputs(Launch* launch) const;  // MAP_INPUTS
+  void AddInputs(Launch* launch) const;  // MAP_ARGUMENTS
   void AddLoop(Launch* launch) const;    // MAP_LOOP
 
  private:
@@ -81,6 +82,9 @@ class MapRows {
   MapVariant variant_;
   bool fits_ = true;
 };
+
+// Fills `target` with the result of `expression`, OpenCL C of the tensor's type.
+void FillWith(Call& call, const Tensor& target, const std::string& expression);
 
 // RunMap over the loop in which the inputs broadcast to out.dims, as they must (Broadcast, dims.h).
 void RunBroadcastMap(Call& call, const MapBody& body, const std::vector<Tensor>& inputs,

@@ -4,7 +4,6 @@
 #include <climits>
 
 #include "launch.h"
-#include "map.h"
 #include "sort.h"
 
 namespace opencl {
@@ -49,10 +48,6 @@ Tensor SortedKeys(Call& call, const Points& points, const Tensor& places) {
 }
 
 }  // namespace
-
-void FillWith(Call& call, const Tensor& target, const std::string& expression) {
-  RunMap(call, {"r = " + expression + ";"}, {}, target, {{target.count}, {}});
-}
 
 void RunScatter(Call& call, const Points& points, const Sent& sent, const Tensor& values,
                 const Tensor& target, const std::string& node) {

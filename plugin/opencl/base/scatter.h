@@ -7,7 +7,9 @@
 
 namespace opencl {
 
-// Which points outside of the target are errors; the others are left out.
+// Which points outside of the target are errors: none, all, or those whose last coordinate that is
+// outside is not negative, or is negative. None of the points outside changes the target.
+// scatter.cl, locate, has the same numbers.
 enum class Outside { kIgnored, kAll, kNotNegative, kNegative };
 
 // Points by rows of coordinates. In a batch of points each counts from its batch's part of the
@@ -33,8 +35,5 @@ struct Sent {
 // has a piece for each point, or one element, which stands for all. `node`: for messages.
 void RunScatter(Call& call, const Points& points, const Sent& sent, const Tensor& values,
                 const Tensor& target, const std::string& node);
-
-// Fills `target` with the result of `expression`, OpenCL C of the tensor's type.
-void FillWith(Call& call, const Tensor& target, const std::string& expression);
 
 }  // namespace opencl

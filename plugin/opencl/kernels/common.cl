@@ -68,10 +68,11 @@ inline X_C GroupSum(X_C value, __local X_C *part) {
 // work-item finds what it has put there itself. Of a group of GROUP work-items each takes every
 // GROUP-th element, or one takes all.
 #ifdef MAPPED
-#define ROW_INPUTS MAP_INPUTS
+#define ROW_INPUTS MAP_ARGUMENTS
 #define ROW_LOOP MAP_LOOP
+#define OPEN_INPUTS(length) MAP_OPENS
 #define OPEN_ROWS(out, length)                                                                   \
-  MAP_OPEN                                                                                       \
+  OPEN_INPUTS(length)                                                                            \
   for (uint k = get_local_id(0); k < length; k += GROUP) {                                       \
     M_C element;                                                                                 \
     MAP_ELEMENT(k, element)                                                                      \
@@ -81,7 +82,8 @@ inline X_C GroupSum(X_C value, __local X_C *part) {
 #else
 #define ROW_INPUTS TENSOR(const X_S, in),
 #define ROW_LOOP
-#define OPEN_ROWS(out, length) \
-  OPEN(in);                    \
+#define OPEN_INPUTS(length) \
+  OPEN(in);                 \
   in += row * length;
+#define OPEN_ROWS(out, length) OPEN_INPUTS(length)
 #endif

@@ -25,20 +25,15 @@ inline A Lanes(const A *lane) {
   }
 #else
 #define ADD(sum, k) sum = COMBINE(sum, TAKE(X_GET(in, k)));
-#define MAP_INPUTS TENSOR(const X_S, in),
-#define MAP_LOOP
-#define MAP_OPEN \
-  OPEN(in);      \
-  in += row * length;
 #endif
 
 // A work-group for each (row, chunk); inner is 1.
-__kernel void reduce_rows(MAP_INPUTS TENSOR(O_S, out), const ulong length, const ulong chunk,
-                          const uint chunks, const ulong total MAP_LOOP) {
+__kernel void reduce_rows(ROW_INPUTS TENSOR(O_S, out), const ulong length, const ulong chunk,
+                          const uint chunks, const ulong total ROW_LOOP) {
   const size_t group = get_group_id(0);
   const int item = get_local_id(0);
   const ulong row = group / chunks;
-  MAP_OPEN
+  OPEN_INPUTS(length)
   OPEN(out);
   const ulong begin = group % chunks * chunk;
   const ulong end = min(begin + chunk, length);

@@ -36,7 +36,9 @@ class FusedElements {
     if (type_ != node.Type("T"))
       Refuse(std::string("attribute T of ") + row.row.op +
              " is not the type of its program's result");
-    CheckEnd();
+    if (row.last != Last::kStays) reduction_ = FindReduction(end_, type_);
+    if (!FitsEnd())
+      Refuse(std::string(row.row.op) + ": '" + end_ + "' is no end of a program of this type");
   }
 
   void Compute(Call& call) const {
@@ -73,20 +75,15 @@ class FusedElements {
   }
 
  private:
-  void CheckEnd() const {
-    const bool reduction = row_.last != Last::kStays;
-    const bool known = reduction ? IsReduction(end_, type_)
-                                 : end_.empty() || end_ == "Softmax" || end_ == "LogSoftmax" ||
-                                       end_ == "LayerNorm";
-    const bool fits =
-        reduction || end_.empty() ||
-        (end_ == "LayerNorm" ? type_ == TF_FLOAT : TypeOf(type_).kind == Kind::kFloat);
-    if (!known || !fits)
-      Refuse(std::string(row_.row.op) + ": '" + end_ + "' is no end of a program of this type");
+  bool FitsEnd() const {
+    if (row_.last != Last::kStays) return reduction_ != nullptr;
+    if (end_ == "LayerNorm") return type_ == TF_FLOAT;
+    if (end_ == "Softmax" || end_ == "LogSoftmax") return TypeOf(type_).kind == Kind::kFloat;
+    return end_.empty();
   }
 
   void End(Call& call, const Rows& rows, const Tensor& out) const {
-    if (row_.last != Last::kStays) return RunReduction(call, end_, rows, out);
+    if (reduction_ != nullptr) return RunReduction(call, *reduction_, rows, out);
     if (end_ != "LayerNorm") return RunSoftmax(call, rows, end_ == "LogSoftmax", out);
     const int scale = static_cast<int>(program_inputs_);
     RunLayerNorm(call, row_.row.op, rows, call.In(scale), call.In(scale + 1), epsilon_, out);
@@ -95,6 +92,7 @@ class FusedElements {
   const FusedRow& row_;
   const std::string end_;
   const float epsilon_;
+  const ReduceRow* reduction_ = nullptr;  // unless the last dimension stays
   size_t program_inputs_ = 0;
   MapBody body_;
   TF_DataType type_ = TF_FLOAT;

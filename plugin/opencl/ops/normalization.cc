@@ -16,6 +16,17 @@ std::string GroupText(Call& call, const Tensor& x, size_t group) {
          "\n#define LANES " + (call.device().is_gpu() ? "1" : "16") + "\n";
 }
 
+// Kernel `entry` of norm.cl for elements of x's type, in work-groups of `group`.
+Launch LaunchNorm(Call& call, const char* entry, const Tensor& x, size_t group,
+                  const Rows& rows = {}) {
+  KernelKey key(entry);
+  key.Number(x.type).Number(static_cast<int64_t>(group));
+  rows.AddTo(&key);
+  return Launch(call, key, [&] {
+    return Source{"norm.cl", GroupText(call, x, group) + rows.Prologue(), entry};
+  });
+}
+
 class LayerNorm {
  public:
   LayerNorm(const Construction& node, const PlainRow&) : epsilon_(node.Float("epsilon")) {}
@@ -62,7 +73,8 @@ class BatchNorm {
     for (int i = 1; i < 5; ++i) moments.push_back(call.Out(i, {channels}));
     if (call.outputs() > 5) Clear(call, call.Out(5, {}));
     if (x.count == 0) {
-      for (const Tensor& moment : moments) Fill(call, moment);
+      // What TensorFlow gives out for a batch of nothing.
+      for (const Tensor& moment : moments) FillWith(call, moment, "NAN");
       return;
     }
     if (!training_) {
@@ -74,7 +86,7 @@ class BatchNorm {
     }
     const size_t group = call.device().is_gpu() ? 256 : 1;
     {
-      Launch launch(call, {"norm.cl", GroupText(call, x, group), "channel_moments"});
+      Launch launch = LaunchNorm(call, "channel_moments", x, group);
       launch.Memory(x).Memory(moments[2]).Memory(moments[1]).Memory(moments[3]);
       launch.Int(x.count / channels).Int(channels);
       launch.Int(channels_first_ ? x.count / (x.dims[0] * channels) : 1);
@@ -86,11 +98,6 @@ class BatchNorm {
   }
 
  private:
-  // What TensorFlow gives out for a batch of nothing.
-  static void Fill(Call& call, const Tensor& moment) {
-    RunMap(call, {"r = NAN;"}, {}, moment, {moment.dims, {}});
-  }
-
   // out = (1 - share) * old + share * now.
   void Average(Call& call, const Tensor& old, const Tensor& now, const Tensor& out) const {
     if (share_ == 1) return CopyAll(call, now, out);
@@ -150,11 +157,7 @@ class BatchNormGradient {
     const size_t group = call.device().is_gpu() ? 256 : 1;
     const Tensor parts = call.Temp(TF_FLOAT, {3, channels});
     {
-      KernelKey key("channel_gradients");
-      key.Number(x.type).Number(static_cast<int64_t>(group));
-      Launch launch(call, key, [&] {
-        return Source{"norm.cl", GroupText(call, x, group), "channel_gradients"};
-      });
+      Launch launch = LaunchNorm(call, "channel_gradients", x, group);
       launch.Memory(gradient).Memory(x).Memory(scale).Memory(mean).Memory(variance);
       launch.Memory(scale_out).Memory(offset_out).Memory(parts);
       launch.Int(x.count / channels).Int(channels);
@@ -197,21 +200,10 @@ void RunLayerNorm(Call& call, const char* op, const Rows& rows, const Tensor& sc
   }
   if (out.count == 0) return;
   const size_t group = !call.device().is_gpu() ? 1 : length > 512 ? 256 : 64;
-  KernelKey key("layer_norm");
-  key.Number(out.type).Number(static_cast<int64_t>(group)).Number(rows.map != nullptr);
-  if (rows.map != nullptr) rows.map->AddTo(&key);
-  Launch launch(call, key, [&] {
-    return Source{"norm.cl",
-                  GroupText(call, out, group) + (rows.map == nullptr ? "" : rows.map->Prologue()),
-                  "layer_norm"};
-  });
-  if (rows.map == nullptr) {
-    launch.Memory(rows.tensor);
-  } else {
-    rows.map->AddInputs(&launch);
-  }
+  Launch launch = LaunchNorm(call, "layer_norm", out, group, rows);
+  rows.AddInputs(&launch);
   launch.Memory(scale).Memory(offset).Memory(out).Int(length).Value(epsilon);
-  if (rows.map != nullptr) rows.map->AddLoop(&launch);
+  rows.AddLoop(&launch);
   launch.Run({static_cast<size_t>(out.count / length) * group, 1, 1}, {group, 1, 1});
 }
 

@@ -1,6 +1,7 @@
 // Random numbers by Philox, the same as TensorFlow's CPU draws from the same seeds. Seeds, keys and
 // counters lie in host memory.
 
+#include <algorithm>
 #include <mutex>
 #include <random>
 

@@ -14,7 +14,6 @@
 #include "row_ends.h"
 
 namespace opencl {
-namespace {
 
 struct ReduceRow {
   OpRow row;
@@ -24,6 +23,8 @@ struct ReduceRow {
   const char* combine;
   const char* finish;
 };
+
+namespace {
 
 constexpr const char* kAxes = "reduction_indices";
 constexpr const char* kMaxOf = "((a) != (a) || (a) > (b) ? (a) : (b))";
@@ -258,30 +259,24 @@ class BiasAddGrad {
   const bool channels_first_;
 };
 
-const ReduceRow* FindReduction(std::string_view op) {
-  for (const ReduceRow& row : kReductions) {
-    if (row.row.op == op) return &row;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 void SumMiddle(Call& call, const Tensor& in, int64_t length, int64_t inner, const Tensor& out) {
   Reducer(call, kReductions[0], in, out).Run({{out.count / inner, length, inner}}, length);
 }
 
-bool IsReduction(std::string_view op, TF_DataType type) {
-  const ReduceRow* row = FindReduction(op);
-  const ElementType* found = FindType(type);
-  return row != nullptr && found != nullptr && (row->row.types & found->bit) != 0;
+const ReduceRow* FindReduction(std::string_view op, TF_DataType type) {
+  const ElementType* const found = FindType(type);
+  for (const ReduceRow& row : kReductions) {
+    if (row.row.op == op && found != nullptr && (row.row.types & found->bit) != 0) return &row;
+  }
+  return nullptr;
 }
 
-void RunReduction(Call& call, std::string_view op, const Rows& rows, const Tensor& out) {
+void RunReduction(Call& call, const ReduceRow& reduction, const Rows& rows, const Tensor& out) {
   if (out.count == 0) return;
   const int64_t length = rows.tensor.count / out.count;
-  Reducer(call, *FindReduction(op), rows.tensor, out, rows.map)
-      .Run({{out.count, length, 1}}, length);
+  Reducer(call, reduction, rows.tensor, out, rows.map).Run({{out.count, length, 1}}, length);
 }
 
 void RegisterReductions() {

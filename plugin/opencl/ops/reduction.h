@@ -5,9 +5,8 @@
 
 namespace opencl {
 
-// out[o, i] = the sum over k of in[o, k, i], for k below `length`. The last dimensions i count
-// `inner`; both have numbers, maybe floats of different
-// types. `out` is not empty.
+// out[o, i] = the sum over k of in[o, k, i], for k below `length` and i below `inner`. `in` and
+// `out` have numbers; their types may be two float types. `out` is not empty.
 void SumMiddle(Call& call, const Tensor& in, int64_t length, int64_t inner, const Tensor& out);
 
 }  // namespace opencl

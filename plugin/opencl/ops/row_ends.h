@@ -2,6 +2,9 @@
 // _OpenCLFused.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "../base/map.h"
 
 namespace opencl {
@@ -10,6 +13,23 @@ namespace opencl {
 struct Rows {
   Tensor tensor;
   const MapRows* map = nullptr;  // if not NULL, `tensor` has type and shape alone
+
+  // What a kernel of rows (common.cl, OPEN_ROWS) gets from them.
+  void AddTo(KernelKey* key) const {
+    key->Number(map != nullptr);
+    if (map != nullptr) map->AddTo(key);
+  }
+  std::string Prologue() const { return map == nullptr ? "" : map->Prologue(); }
+  void AddInputs(Launch* launch) const {  // ROW_INPUTS
+    if (map == nullptr) {
+      launch->Memory(tensor);
+    } else {
+      map->AddInputs(launch);
+    }
+  }
+  void AddLoop(Launch* launch) const {  // ROW_LOOP
+    if (map != nullptr) map->AddLoop(launch);
+  }
 };
 
 // Softmax over the last dimension, or its logarithm. `out` may be the memory of rows.tensor.
@@ -21,10 +41,12 @@ void RunSoftmax(Call& call, const Rows& rows, bool log, const Tensor& out);
 void RunLayerNorm(Call& call, const char* op, const Rows& rows, const Tensor& scale,
                   const Tensor& offset, float epsilon, const Tensor& out);
 
-// Whether `op` is a reduction that has a kernel for the type.
-bool IsReduction(std::string_view op, TF_DataType type);
+// A row of the table of reductions.
+struct ReduceRow;
+// NULL if `op` is no reduction or has no kernel for the type.
+const ReduceRow* FindReduction(std::string_view op, TF_DataType type);
 // out[i] = the reduction of row i, whose length is that of the map's rows, or of
 // rows.tensor.count / out.count elements.
-void RunReduction(Call& call, std::string_view op, const Rows& rows, const Tensor& out);
+void RunReduction(Call& call, const ReduceRow& reduction, const Rows& rows, const Tensor& out);
 
 }  // namespace opencl

@@ -30,14 +30,13 @@ std::string SoftmaxText(const Shape& shape) {
 }
 
 // Kernel `entry` of softmax.cl for rows of this shape.
-Launch LaunchOf(Call& call, const char* entry, const Shape& shape, const MapRows* map = nullptr) {
+Launch LaunchOf(Call& call, const char* entry, const Shape& shape, const Rows& rows = {}) {
   KernelKey key(entry);
   key.Number(shape.type).Number(shape.labels).Number(static_cast<int64_t>(shape.group()));
-  key.Number(shape.log).Number(map != nullptr);
-  if (map != nullptr) map->AddTo(&key);
+  key.Number(shape.log);
+  rows.AddTo(&key);
   return Launch(call, key, [&] {
-    return Source{"softmax.cl", SoftmaxText(shape) + (map == nullptr ? "" : map->Prologue()),
-                  entry};
+    return Source{"softmax.cl", SoftmaxText(shape) + rows.Prologue(), entry};
   });
 }
 
@@ -129,14 +128,10 @@ void RunSoftmax(Call& call, const Rows& rows, bool log, const Tensor& out) {
   if (out.count == 0) return;
   const Shape shape{out.type, out.count / out.dims.back(), out.dims.back(), call.device().is_gpu(),
                     log};
-  Launch launch = LaunchOf(call, "softmax", shape, rows.map);
-  if (rows.map == nullptr) {
-    launch.Memory(rows.tensor);
-  } else {
-    rows.map->AddInputs(&launch);
-  }
+  Launch launch = LaunchOf(call, "softmax", shape, rows);
+  rows.AddInputs(&launch);
   launch.Memory(out).Int(shape.length);
-  if (rows.map != nullptr) rows.map->AddLoop(&launch);
+  rows.AddLoop(&launch);
   RunRows(launch, shape);
 }
 

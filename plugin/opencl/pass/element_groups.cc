@@ -57,8 +57,8 @@ class Finder {
     std::vector<ElementGroup> groups;
     for (Growing& group : groups_) {
       if (group.inputs.empty()) continue;
-      const size_t end = EndOf(group);
-      if (group.members.size() > 1 || end != kNone) groups.push_back(Finished(group, end));
+      const std::optional<GroupEnd> end = EndOf(group);
+      if (group.members.size() > 1 || end) groups.push_back(Finished(group, end));
     }
     return groups;
   }
@@ -182,26 +182,23 @@ class Finder {
     return fits ? group : kNone;
   }
 
-  // The node that goes on with the group's result and may stand at its end; kNone if there is none.
-  // Nobody else may read the result.
-  size_t EndOf(const Growing& group) {
+  // What the one reader of the group's result is, if it may stand at the group's end.
+  std::optional<GroupEnd> EndOf(const Growing& group) {
     const Node& root = nodes_[group.root];
     const NodeView& node = graph_.nodes[group.root];
-    if (root.readers.size() != 1 || root.must_stay || preserve_.count(node.name) != 0) return kNone;
-    const size_t end = root.readers[0];
-    const NodeView& reader = graph_.nodes[end];
+    if (root.readers.size() != 1 || root.must_stay || preserve_.count(node.name) != 0)
+      return std::nullopt;
+    const NodeView& reader = graph_.nodes[root.readers[0]];
     if (reader.device != node.device || reader.Find("_class") != nullptr ||
-        Short(reader.inputs[0]) != node.name || nodes_[end].statement)
-      return kNone;
-    const auto found = EndAt(end, node.name);
-    return found && group.inputs.size() + found->inputs <= kMostInputs ? end : kNone;
-  }
-  std::optional<GroupEnd> EndAt(size_t i, std::string_view elements) {
-    return GroupEndOf(graph_.nodes[i], ShapeOf(elements),
-                      [&](std::string_view input) -> const NodeView* {
-                        const auto found = by_name_.find(Short(input));
-                        return found == by_name_.end() ? nullptr : &graph_.nodes[found->second];
-                      });
+        Short(reader.inputs[0]) != node.name || nodes_[root.readers[0]].statement)
+      return std::nullopt;
+    const auto node_of = [&](std::string_view input) -> const NodeView* {
+      const auto found = by_name_.find(Short(input));
+      return found == by_name_.end() ? nullptr : &graph_.nodes[found->second];
+    };
+    std::optional<GroupEnd> end = GroupEndOf(reader, ShapeOf(node.name), node_of);
+    if (end && group.inputs.size() + end->inputs > kMostInputs) end.reset();
+    return end;
   }
 
   void AddInputs(size_t i, std::set<std::string_view>& inputs) {
@@ -221,9 +218,9 @@ class Finder {
     return known->second;
   }
 
-  ElementGroup Finished(Growing& group, size_t end) {
+  ElementGroup Finished(Growing& group, const std::optional<GroupEnd>& end) {
     ElementGroup done;
-    done.root = end == kNone ? group.root : end;
+    done.root = end ? nodes_[group.root].readers[0] : group.root;
     done.members.assign(group.members.rbegin(), group.members.rend());
     std::map<std::string_view, std::string> texts;  // of operands, by Short name
     for (size_t k = 0; k < done.members.size(); ++k) {
@@ -244,11 +241,11 @@ class Finder {
       texts[node.name] = "v" + std::to_string(k);
     }
     done.result = TranslateProgram(done.program, done.input_types).result;
-    if (end == kNone) return done;
-    done.end = *EndAt(end, graph_.nodes[group.root].name);
-    done.members.push_back(end);
+    if (!end) return done;
+    done.end = *end;
+    done.members.push_back(done.root);
     for (size_t k = 1; k <= done.end.inputs; ++k) {
-      done.inputs.push_back(graph_.nodes[end].inputs[k]);
+      done.inputs.push_back(graph_.nodes[done.root].inputs[k]);
       done.input_types.push_back(done.end.type);
     }
     return done;

@@ -98,17 +98,9 @@ std::string ScalarBytes(std::string_view tensor, TF_DataType type) {
                          (field.number == kDoubles && type == TF_DOUBLE);
     if (numbers) bytes = field.content;
     if (field.number == kInts && type == TF_INT32) {
-      uint64_t value = field.varint;
-      if (!field.content.empty()) {  // packed
-        value = 0;
-        int shift = 0;
-        for (const char byte : field.content.substr(0, 10)) {
-          if (shift < 64) value |= uint64_t{static_cast<unsigned char>(byte) & 0x7fu} << shift;
-          shift += 7;
-          if ((static_cast<unsigned char>(byte) & 0x80u) == 0) break;
-        }
-      }
-      const auto number = static_cast<int32_t>(value);
+      const bool packed = !field.content.empty();
+      const auto number =
+          static_cast<int32_t>(packed ? FieldReader(field.content).Varint() : field.varint);
       bytes.assign(reinterpret_cast<const char*>(&number), sizeof(number));
     }
   }
@@ -148,20 +140,14 @@ std::optional<ElementNode> ElementNodeOf(const NodeView& node, const ShapeOfInpu
 
 std::optional<std::string> ConstantText(const NodeView& node) {
   if (node.op != "Const" || !node.inputs.empty()) return std::nullopt;
-  constexpr int kTensor = 8;
-  const NodeView::Attr* value = node.Find("value");
+  const std::optional<std::string_view> tensor = node.Tensor("value");
   const std::optional<TF_DataType> type = node.Type("dtype");
-  if (value == nullptr || !type) return std::nullopt;
-  FieldReader reader(value->value);
-  for (Field field; reader.Next(&field);) {
-    if (field.number != kTensor) continue;
-    const std::string bytes = ScalarBytes(field.content, *type);
-    if (bytes.empty() || bytes.size() != TF_DataTypeSize(*type)) return std::nullopt;
-    const std::string text = NumberText(*type, bytes.data());
-    if (text.empty()) return std::nullopt;
-    return text + ":" + NameOfType(*type);
-  }
-  return std::nullopt;
+  if (!tensor || !type) return std::nullopt;
+  const std::string bytes = ScalarBytes(*tensor, *type);
+  if (bytes.empty() || bytes.size() != TF_DataTypeSize(*type)) return std::nullopt;
+  const std::string text = NumberText(*type, bytes.data());
+  if (text.empty()) return std::nullopt;
+  return text + ":" + NameOfType(*type);
 }
 
 }  // namespace opencl

@@ -12,7 +12,8 @@ namespace {
 constexpr int kGraphNode = 1;
 constexpr int kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttr = 5;
 constexpr int kKey = 1, kValue = 2;
-constexpr int kAttrList = 1, kAttrString = 2, kAttrFloat = 4, kAttrBool = 5, kAttrType = 6;
+constexpr int kAttrList = 1, kAttrString = 2, kAttrFloat = 4, kAttrBool = 5, kAttrType = 6,
+              kAttrTensor = 8;
 
 [[noreturn]] void Malformed() {
   throw Error(TF_INVALID_ARGUMENT, "OpenCL: the graph is not a GraphDef");
@@ -137,6 +138,12 @@ std::optional<TF_DataType> NodeView::Type(std::string_view attr) const {
 
 std::optional<std::string_view> NodeView::String(std::string_view attr) const {
   const std::optional<Field> part = Part(Find(attr), kAttrString);
+  if (!part) return std::nullopt;
+  return part->content;
+}
+
+std::optional<std::string_view> NodeView::Tensor(std::string_view attr) const {
+  const std::optional<Field> part = Part(Find(attr), kAttrTensor);
   if (!part) return std::nullopt;
   return part->content;
 }

@@ -26,9 +26,11 @@ class FieldReader {
  public:
   explicit FieldReader(std::string_view message) : rest_(message) {}
   bool Next(Field* field);  // false at the end
+  // For the content of a packed list of varints: the next one. Not at the end.
+  uint64_t Varint();
+  bool AtEnd() const { return rest_.empty(); }
 
  private:
-  uint64_t Varint();
   std::string_view Take(uint64_t size);
   std::string_view rest_;
 };
@@ -49,6 +51,7 @@ struct NodeView {
   // them.
   std::optional<TF_DataType> Type(std::string_view attr) const;
   std::optional<std::string_view> String(std::string_view attr) const;
+  std::optional<std::string_view> Tensor(std::string_view attr) const;  // a TensorProto
   std::optional<float> Float(std::string_view attr) const;
   std::optional<bool> Bool(std::string_view attr) const;
   const Attr* Find(std::string_view attr) const;  // NULL if there is none

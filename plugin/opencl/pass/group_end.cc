@@ -11,17 +11,6 @@ namespace {
 // Fields of TensorProto.
 constexpr int kTensorShape = 2, kTensorContent = 4, kTensorInts = 7, kTensorInt64s = 10;
 
-int64_t VarintAt(std::string_view* bytes) {
-  uint64_t value = 0;
-  for (int shift = 0; !bytes->empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes->front());
-    bytes->remove_prefix(1);
-    if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) break;
-  }
-  return static_cast<int64_t>(value);
-}
-
 // The number of elements of a TensorShapeProto; -1 for an unknown one.
 int64_t ElementsOf(std::string_view shape) {
   constexpr int kDim = 2, kUnknownRank = 3, kSize = 1;
@@ -56,9 +45,9 @@ std::optional<std::vector<int64_t>> IntsOf(std::string_view tensor, TF_DataType 
       }
     }
     if (field.number != (type == TF_INT64 ? kTensorInt64s : kTensorInts)) continue;
-    std::string_view packed = field.content;
-    if (packed.empty()) values.push_back(static_cast<int64_t>(field.varint));
-    while (!packed.empty()) values.push_back(VarintAt(&packed));
+    FieldReader packed(field.content);
+    if (packed.AtEnd()) values.push_back(static_cast<int64_t>(field.varint));
+    while (!packed.AtEnd()) values.push_back(static_cast<int64_t>(packed.Varint()));
   }
   if (count < 0 || static_cast<int64_t>(values.size()) > count) return std::nullopt;
   // The last value that is there stands for all that are not.
@@ -77,18 +66,15 @@ const char* ReducingOp(std::vector<int64_t> axes, int64_t rank, bool keeps) {
   return static_cast<int64_t>(axes.size()) == rank && !keeps ? "_OpenCLFusedAll" : nullptr;
 }
 
-}  // namespace
-
+// The integers of a Const of int32 or int64. Nothing for another node.
 std::optional<std::vector<int64_t>> ConstantInts(const NodeView& node) {
-  constexpr int kTensor = 8;
-  const NodeView::Attr* const value = node.op == "Const" ? node.Find("value") : nullptr;
+  const std::optional<std::string_view> tensor = node.Tensor("value");
   const std::optional<TF_DataType> type = node.Type("dtype");
-  if (value == nullptr || (type != TF_INT32 && type != TF_INT64)) return std::nullopt;
-  FieldReader reader(value->value);
-  for (Field field; reader.Next(&field);)
-    if (field.number == kTensor) return IntsOf(field.content, *type);
-  return std::nullopt;
+  if (node.op != "Const" || !tensor || (type != TF_INT32 && type != TF_INT64)) return std::nullopt;
+  return IntsOf(*tensor, *type);
 }
+
+}  // namespace
 
 std::optional<GroupEnd> GroupEndOf(
     const NodeView& node, const NodeShape& elements,
@@ -109,7 +95,7 @@ std::optional<GroupEnd> GroupEndOf(
     end.inputs = 2;
     return end;
   }
-  if (!IsReduction(node.op, *type) || node.inputs.size() != 2) return std::nullopt;
+  if (FindReduction(node.op, *type) == nullptr || node.inputs.size() != 2) return std::nullopt;
   const NodeView* const axes = constant_of(node.inputs[1]);
   const auto numbers = axes == nullptr ? std::nullopt : ConstantInts(*axes);
   const char* const op = numbers ? ReducingOp(*numbers, static_cast<int64_t>(elements->size()),

@@ -4,7 +4,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "element_node.h"
 #include "graph_def.h"
@@ -19,9 +18,6 @@ struct GroupEnd {
   size_t inputs = 0;  // of the node, from input 1 on, that the new node has, too
   TF_DataType type = TF_FLOAT;
 };
-
-// The integers of a Const of int32 or int64. Nothing for another node.
-std::optional<std::vector<int64_t>> ConstantInts(const NodeView& node);
 
 // Nothing for a node that is no end. `elements`: the shape of input 0. `constant_of`: the node
 // behind an input, or NULL.
