@@ -154,8 +154,8 @@ std::vector<int64_t> Call::HostInts(int index) const {
   const auto count = static_cast<size_t>(TF_TensorElementCount(tensor.get()));
   std::vector<int64_t> values(count);
   const void* data = TF_TensorData(tensor.get());
+  const size_t bytes = TF_DataTypeSize(TF_TensorType(tensor.get()));
   for (size_t i = 0; i < count; ++i) {
-    const size_t bytes = TF_DataTypeSize(TF_TensorType(tensor.get()));
     values[i] = bytes == 8   ? static_cast<const int64_t*>(data)[i]
                 : bytes == 4 ? static_cast<const int32_t*>(data)[i]
                              : static_cast<const int16_t*>(data)[i];

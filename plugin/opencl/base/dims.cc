@@ -80,6 +80,12 @@ void Loop::Collapse() {
   *this = std::move(merged);
 }
 
+void CheckShape(const char* op, const char* name, const Dims& dims, const Dims& expected) {
+  if (dims == expected) return;
+  throw Error(TF_INVALID_ARGUMENT, std::string(op) + ": " + name + " has shape " + ShapeText(dims) +
+                                       ", expected " + ShapeText(expected));
+}
+
 Dims BroadcastStrides(const Dims& out, const Dims& dims) {
   const Dims own = RowMajorStrides(dims);
   Dims strides(out.size(), 0);

@@ -19,6 +19,9 @@ int64_t Times(int64_t a, int64_t b);
 std::string ShapeText(const Dims& dims);  // "[2,3]"
 Dims RowMajorStrides(const Dims& dims);
 
+// Throws INVALID_ARGUMENT "Op: name has shape [2], expected [3]" unless the shapes are equal.
+void CheckShape(const char* op, const char* name, const Dims& dims, const Dims& expected);
+
 // NumPy's rule. Throws INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [4]".
 Dims Broadcast(const Dims& a, const Dims& b);
 

@@ -162,13 +162,6 @@ int64_t GroupsOf(const char* op, int64_t channels, int64_t depth, int64_t out_ch
   return groups;
 }
 
-void CheckGradient(const char* op, const Tensor& gradient, const Dims& expected) {
-  if (gradient.dims != expected) {
-    Refuse(std::string(op) + ": out_backprop has shape " + ShapeText(gradient.dims) +
-           ", expected " + ShapeText(expected));
-  }
-}
-
 // The gradient for the image: each pixel gathers from the positions whose window holds it.
 class Conv2DBackpropInput {
  public:
@@ -186,7 +179,7 @@ class Conv2DBackpropInput {
     const int64_t groups = GroupsOf(op_, dims[3], depth, outs);
     const WindowSide y = window_.Side(1, dims[1], filter.dims[0]);
     const WindowSide x = window_.Side(2, dims[2], filter.dims[1]);
-    CheckGradient(op_, gradient, {dims[0], y.out, x.out, outs});
+    CheckShape(op_, "out_backprop", gradient.dims, {dims[0], y.out, x.out, outs});
     const Tensor out = call.Out(0, dims);
     if (out.count == 0) return;
     if (gradient.count == 0 || filter.count == 0) return Clear(call, out);
@@ -241,7 +234,7 @@ class Conv2DBackpropFilter {
     const int64_t batch = image.dims[0], channels = image.dims[3], outs = dims[3];
     const WindowSide y = window_.Side(1, image.dims[1], dims[0]);
     const WindowSide x = window_.Side(2, image.dims[2], dims[1]);
-    CheckGradient(op_, gradient, {batch, y.out, x.out, outs});
+    CheckShape(op_, "out_backprop", gradient.dims, {batch, y.out, x.out, outs});
     if (channels == 0) Refuse(std::string(op_) + ": an image without channels has no filter");
     const Tensor out = call.Out(0, dims);
     if (out.count == 0) return;

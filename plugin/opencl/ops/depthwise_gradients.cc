@@ -11,8 +11,10 @@
 namespace opencl {
 namespace {
 
-Source DepthwiseSource(TF_DataType type, const char* entry) {
-  return {"depthwise.cl", DefineType("X", TypeOf(type)) + "#define GRADIENTS\n", entry};
+Launch LaunchDepthwise(Call& call, TF_DataType type, const char* entry) {
+  return Launch(call, KernelKey(entry).Number(type), [&] {
+    return Source{"depthwise.cl", DefineType("X", TypeOf(type)) + "#define GRADIENTS\n", entry};
+  });
 }
 
 class DepthwiseGradient {
@@ -33,11 +35,8 @@ class DepthwiseGradient {
              std::to_string(image[3]) + " vs " + std::to_string(filter[2]));
     }
     const Sides sides{window_.Side(1, image[1], filter[0]), window_.Side(2, image[2], filter[1])};
-    const Dims expected = {image[0], sides.y.out, sides.x.out, filter[2] * filter[3]};
-    if (gradient.dims != expected) {
-      Refuse(std::string(op_) + ": out_backprop has shape " + ShapeText(gradient.dims) +
-             ", expected " + ShapeText(expected));
-    }
+    CheckShape(op_, "out_backprop", gradient.dims,
+               {image[0], sides.y.out, sides.x.out, filter[2] * filter[3]});
     return sides;
   }
 
@@ -55,7 +54,7 @@ class DepthwiseInput : public DepthwiseGradient {
     const Sides sides = SidesOf(dims, filter.dims, gradient);
     const Tensor out = call.Out(0, dims);
     if (out.count == 0) return;
-    Launch launch(call, DepthwiseSource(out.type, "depthwise_input"));
+    Launch launch = LaunchDepthwise(call, out.type, "depthwise_input");
     launch.Memory(gradient).Memory(filter).Memory(out).Value(static_cast<cl_ulong>(out.count));
     launch.Value(DepthwiseNumbersOf(dims, filter.dims, sides.y, sides.x)).Run(out.count, 64);
   }
@@ -79,7 +78,7 @@ class DepthwiseFilter : public DepthwiseGradient {
     const TF_DataType type = out.type == TF_DOUBLE ? TF_DOUBLE : TF_FLOAT;
     const Tensor sums = call.Temp(type, {parts, out.count});
     {
-      Launch launch(call, DepthwiseSource(out.type, "depthwise_filter"));
+      Launch launch = LaunchDepthwise(call, out.type, "depthwise_filter");
       launch.Memory(image).Memory(gradient).Memory(sums);
       launch.Value(static_cast<cl_ulong>(sums.count)).Int(rows).Int(each);
       launch.Value(DepthwiseNumbersOf(image.dims, dims, sides.y, sides.x)).Run(sums.count, 64);

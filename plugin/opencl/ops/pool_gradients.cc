@@ -39,10 +39,7 @@ class PoolGradient {
     return {y, x, {image[0], y.out, x.out, image[3]}};
   }
   void CheckShape(const char* name, const Tensor& tensor, const Dims& expected) const {
-    if (tensor.dims != expected) {
-      Refuse(std::string(op_) + ": " + name + " has shape " + ShapeText(tensor.dims) +
-             ", expected " + ShapeText(expected));
-    }
+    opencl::CheckShape(op_, name, tensor.dims, expected);
   }
 
  private:
