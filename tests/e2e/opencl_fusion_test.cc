@@ -1,5 +1,5 @@
-// The graph pass of the plug-in for OpenCL devices: elementwise nodes become one kernel, which
-// computes the same bits.
+// What becomes one kernel on OpenCL devices: elementwise nodes by the graph pass of the plug-in,
+// with the same bits, and attention by the host's passes.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "tests/e2e/opencl_util.h"
 #include "tests/e2e/process_util.h"
 
@@ -15,6 +18,7 @@ namespace tenon::opencl_test {
 namespace {
 
 using ::tenon::testing::Finished;
+using ::tenon::testing::GraphRun;
 using ::tenon::testing::ReadFile;
 using ::tenon::testing::TempFile;
 using ::tenon::testing::TempPath;
@@ -39,10 +43,8 @@ std::string Node(const std::string& name, const std::string& op,
 
 std::string Placeholder(const std::string& name, const std::string& type, const std::string& dims) {
   std::string shape;
-  for (const char c : dims) {
-    if (c != ',')
-      shape += std::string("dim { size: ") + (c == '?' ? "-1" : std::string(1, c)) + " } ";
-  }
+  for (const absl::string_view dim : absl::StrSplit(dims, ',', absl::SkipEmpty()))
+    absl::StrAppend(&shape, "dim { size: ", dim == "?" ? "-1" : dim, " } ");
   return Node(name, "Placeholder", {}, "",
               Type("dtype", type) + Attr("shape", "shape { " + shape + "}"));
 }
@@ -212,8 +214,8 @@ TEST_F(OpenClFusion, WorksForARenamedDevice) {
                Placeholder("x", "DT_FLOAT", "3") + Node("a", "Square", {"x"}, "DT_FLOAT") +
                    Node("b", "Relu", {"a"}, "DT_FLOAT") + Node("y", "Neg", {"b"}, "DT_FLOAT"));
   const Finished run =
-      testing::GraphRun({"run", graph, "--input", "x=3xf32=1,2,3", "--expect", "y=3xf32=-1,-4,-9",
-                         "--print-changed=diff", "--plugin", Plugin() + ";as=GPU"});
+      GraphRun({"run", graph, "--input", "x=3xf32=1,2,3", "--expect", "y=3xf32=-1,-4,-9",
+                "--print-changed=diff", "--plugin", Plugin() + ";as=GPU"});
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.err, HasSubstr("_OpenCLFused(x) T=DT_FLOAT Tin=[DT_FLOAT]"));
 }
@@ -271,6 +273,91 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair("BitwiseAnd(x0, x0)", "of this type is no op of a program"),
                       std::pair("SelectV2(x0, x0, x0)", "has a bool and two operands"),
                       std::pair("IsNan(x0)", "is not the type of its program's result")));
+
+// softmax(q * k^T / 4 + mask) * v of two heads.
+struct Heads {
+  int rows, keys, depth, width;
+  std::string mask;     // a SPEC of `keys` floats; empty: none
+  std::string kernels;  // for a processor or a GPU
+};
+
+// All in floats, or from the feeds on in doubles.
+std::string AttentionGraph(const Heads& h, bool doubles) {
+  const std::string type = doubles ? "DT_DOUBLE" : "DT_FLOAT";
+  std::string text;
+  const auto feed = [&](const std::string& name, const std::string& dims) {
+    text += Placeholder(name, "DT_FLOAT", dims) +
+            Node("as_" + name, "Cast", {name}, "", Type("SrcT", "DT_FLOAT") + Type("DstT", type));
+    return "as_" + name;
+  };
+  const auto head = [](int rows, int columns) { return absl::StrCat("1,2,", rows, ",", columns); };
+  const std::string q = feed("q", head(h.rows, h.depth)), k = feed("k", head(h.keys, h.depth)),
+                    v = feed("v", head(h.keys, h.width));
+  text += Node("quarter", "Const", {}, "",
+               Type("dtype", type) +
+                   Attr("value", "tensor { dtype: " + type + " tensor_shape {} " +
+                                     (doubles ? "double" : "float") + "_val: 0.25 }")) +
+          Node("products", "BatchMatMulV2", {q, k}, type, Attr("adj_y", "b: true")) +
+          Node("scores", "Mul", {"products", "quarter"}, type);
+  if (!h.mask.empty())
+    text += Node("masked", "AddV2", {"scores", feed("mask", absl::StrCat(h.keys))}, type);
+  return text + Node("weights", "Softmax", {h.mask.empty() ? "scores" : "masked"}, type) +
+         Node("result", "BatchMatMulV2", {"weights", v}, type) +
+         Node("y", "Cast", {"result"}, "", Type("SrcT", type) + Type("DstT", "DT_FLOAT"));
+}
+
+// The host makes one op of it, whose rounding differs from that of the ops: so answers in double
+// precision are right, for one kernel with an online softmax as for a chain of kernels.
+class OpenClAttention : public OpenCl, public ::testing::WithParamInterface<Heads> {};
+
+TEST_P(OpenClAttention, AnswersAsInDoublePrecision) {
+  const Heads& h = GetParam();
+  const std::string answer = TempPath("attention.npy");
+  const auto args = [&](bool doubles) {
+    const auto head = [](const char* name, int rows, int columns) {
+      return absl::StrCat(name, "=1x2x", rows, "x", columns, "xf32=random(seed=", int{*name},
+                          ",lo=-1,hi=1)");
+    };
+    std::vector<std::string> args = {
+        "run",     TempFile("attention.pbtxt", AttentionGraph(h, doubles)),
+        "--input", head("q", h.rows, h.depth),
+        "--input", head("k", h.keys, h.depth),
+        "--input", head("v", h.keys, h.width)};
+    if (!h.mask.empty()) args.insert(args.end(), {"--input", "mask=" + h.mask});
+    return args;
+  };
+  std::vector<std::string> host = args(true);
+  host.insert(host.end(), {"--output", "y=@" + answer});
+  const Finished right = GraphRun(host);
+  ASSERT_EQ(right.exit, 0) << right.err;
+  std::vector<std::string> device = args(false);
+  device.insert(device.end(),
+                {"--expect", "y=@" + answer, "--device", "OPENCL:0", "--no-fallback",
+                 "--print-changed=diff", "--equal-nan", "--rtol=2e-6", "--atol=1e-6"});
+  const Finished compared = OnDevice(device, {{"TENON_OPENCL_KERNELS", h.kernels}});
+  EXPECT_EQ(compared.exit, 0) << compared.out << compared.err;
+  EXPECT_THAT(compared.err, HasSubstr("_TenonAttention"));
+}
+
+// A mask that leaves no weight to the first 64 keys, with which the row's maximum begins as
+// -infinity.
+std::string LateKeys(int keys) {
+  std::vector<std::string> values(static_cast<size_t>(keys), "-inf");
+  for (size_t i = 64; i < values.size(); ++i) values[i] = "0.5";
+  return absl::StrCat(keys, "xf32=", absl::StrJoin(values, ","));
+}
+
+// With two compute units a work-item of the kernel for GPUs has 1, 2 and 4 rows; long heads have
+// smaller blocks of keys. Rows without any weight are NaN. Heads of 6 or 130 elements go through a
+// chain of kernels, as all on processors.
+INSTANTIATE_TEST_SUITE_P(
+    All, OpenClAttention,
+    ::testing::Values(Heads{5, 70, 8, 12, LateKeys(70), "gpu"}, Heads{20, 64, 64, 64, "", "gpu"},
+                      Heads{41, 130, 64, 32, "130xf32=random(seed=4,lo=-3,hi=3)", "gpu"},
+                      Heads{40, 80, 96, 72, LateKeys(80), "gpu"},
+                      Heads{9, 12, 64, 64, LateKeys(12), "gpu"},
+                      Heads{3, 5, 6, 4, "5xf32=random(seed=4)", "gpu"},
+                      Heads{4, 7, 130, 8, "", "gpu"}, Heads{20, 70, 8, 12, LateKeys(70), "cpu"}));
 
 }  // namespace
 }  // namespace tenon::opencl_test

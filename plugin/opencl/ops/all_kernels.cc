@@ -19,6 +19,7 @@ OPENCL_ENTRY_POINT void TF_InitKernel(void) {
   opencl::RegisterScatter();
   opencl::RegisterScan();
   opencl::RegisterMatMul();
+  opencl::RegisterAttention();
   opencl::RegisterEinsum();
   opencl::RegisterConvolution();
   opencl::RegisterDepthwiseGradients();

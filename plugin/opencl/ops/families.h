@@ -14,6 +14,7 @@ void RegisterTopK();
 void RegisterScatter();
 void RegisterScan();
 void RegisterMatMul();
+void RegisterAttention();
 void RegisterEinsum();
 void RegisterConvolution();
 void RegisterDepthwiseGradients();
