@@ -193,6 +193,53 @@ TEST_F(OpenCl, DamagedProgramsAreCompiledAgain) {
   EXPECT_EQ(run("off").exit, 0);
 }
 
+// A product of four rows has three ways on a processor. The fastest is kept on disk beside the
+// programs; what is damaged there is measured anew.
+TEST_F(OpenCl, TunesProductsIfToldTo) {
+  const auto side = [](const char* name, int rows, int columns) {
+    return absl::StrCat("node { name: '", name, "' op: 'Placeholder' attr { key: 'dtype' value { ",
+                        "type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: ", rows,
+                        " } dim { size: ", columns, " } } } } }\n");
+  };
+  const std::string folder = TempPath("opencl_tuned");
+  const std::string graph = TempFile(
+      "tuned.pbtxt",
+      absl::StrCat(side("a", 4, 40), side("b", 40, 24),
+                   "node { name: 'y' op: 'MatMul' input: ['a', 'b'] attr { key: 'T' value { type: "
+                   "DT_FLOAT } } }\n"));
+  const std::vector<std::string> feeds = {"run",     graph,
+                                          "--input", "a=4x40xf32=random(seed=1)",
+                                          "--input", "b=40x24xf32=random(seed=2)"};
+  const std::string answer = TempPath("tuned.npy");
+  std::vector<std::string> host = feeds, device = feeds;
+  host.insert(host.end(), {"--output", "y=@" + answer});
+  ASSERT_EQ(GraphRun(host).exit, 0);
+  device.insert(device.end(), {"--expect", "y=@" + answer, "--device", "OPENCL:0", "--no-fallback",
+                               "--rtol=1e-5", "--atol=1e-5"});
+  // The file of the choice is the one that is no program.
+  const auto run = [&](const char* tune) {
+    const Finished run = OnDevice(device, {{"TENON_OPENCL_CACHE", folder},
+                                           {"TENON_OPENCL_KERNELS", "cpu"},
+                                           {"TENON_OPENCL_TUNE", tune}});
+    EXPECT_EQ(run.exit, 0) << run.out << run.err;
+    std::vector<std::string> choices;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      if (file.file_size() < 1000) choices.push_back(file.path().filename().string());
+    }
+    return choices;
+  };
+  EXPECT_EQ(run("0").size(), 0u);
+  const std::vector<std::string> choices = run("1");
+  ASSERT_EQ(choices.size(), 1u);
+  const std::string path = "opencl_tuned/" + choices[0];
+  std::string bytes = ReadFile(TempPath(path));
+  ASSERT_LT(bytes.back(), 3);
+  bytes.back() = 77;
+  TempFile(path, bytes);
+  EXPECT_EQ(run("1"), choices);
+  EXPECT_LT(ReadFile(TempPath(path)).back(), 3);
+}
+
 // Sign has cases with denormals, which count as zero: a program of the cache runs as it was built.
 TEST_F(OpenCl, ProgramsOfTheCacheAnswerAsThoseThatWereCompiled) {
   const std::string folder = TempPath("opencl_warm_cache");

@@ -1,13 +1,17 @@
 #include "gemm.h"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
 #include <climits>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "launch.h"
 #include "strided.h"
 #include "text.h"
+#include "tiles.h"
 
 namespace opencl {
 namespace {
@@ -38,82 +42,6 @@ constexpr Activation kActivations[] = {
 };
 
 // --- Kernels ---
-
-// The parts of a GPU's kernel, from the largest on.
-struct Tile {
-  int bm, bn, bk, tm, tn;
-  int items() const { return bm / tm * (bn / tn); }
-};
-constexpr Tile kTiles[] = {
-    {128, 128, 16, 8, 8}, {128, 64, 16, 8, 4}, {64, 64, 16, 4, 4}, {32, 32, 32, 4, 4}};
-
-// Those for products of whole tiles (gemm.cl, WHOLE).
-constexpr Tile kWholeTiles[] = {{128, 128, 8, 8, 8}, {128, 64, 16, 8, 4}, {64, 64, 16, 4, 4}};
-
-// How a GPU computes a product: the kernel's part of a work-group, and into how many parts k is
-// split.
-struct Plan {
-  Tile tile;
-  bool whole = false;
-  int split = 1;
-};
-
-int64_t TilesOf(const Tile& tile, const Gemm& gemm) {
-  return ((gemm.p.m + tile.bm - 1) / tile.bm) * ((gemm.p.n + tile.bn - 1) / tile.bn) * gemm.batches;
-}
-
-// Into how many parts k is split so that there is work for all compute units; each part has at
-// least kLeastSlices.
-int SplitOf(const Tile& tile, const Gemm& gemm, int64_t units) {
-  constexpr int64_t kLeastSlices = 4, kMostParts = 32;
-  const int64_t slices = (gemm.p.k + tile.bk - 1) / tile.bk;
-  const int64_t split =
-      std::min({2 * units / TilesOf(tile, gemm), slices / kLeastSlices, kMostParts});
-  return static_cast<int>(std::max<int64_t>(split, 1));
-}
-
-// Whether a kernel that loads four elements at once can read the operand.
-bool IsWide(const Tensor& x, int64_t step, int64_t outer, int64_t inner) {
-  return (reinterpret_cast<uintptr_t>(x.data) % 16 == 0) && step % 4 == 0 && outer % 4 == 0 &&
-         inner % 4 == 0;
-}
-
-// The plan of a product of whole tiles, or nothing. Measured on an H200: 128 tiles of 128 x 64 for
-// 132 compute units are faster than twice as many of 64 x 64.
-std::optional<Plan> MakeWholePlan(const Gemm& gemm, int64_t units) {
-  const ProductNumbers& p = gemm.p;
-  if (TypeOf(gemm.a.type).bit != kF32 || gemm.window != WindowKind::kNone || p.k == 0) return {};
-  if (!IsWide(gemm.a, p.a_step, p.a_outer, p.a_inner) ||
-      !IsWide(gemm.b, p.b_step, p.b_outer, p.b_inner)) {
-    return {};
-  }
-  for (const Tile& tile : kWholeTiles) {
-    if (p.m % tile.bm != 0 || p.n % tile.bn != 0 || p.k % tile.bk != 0) continue;
-    const int64_t tiles = TilesOf(tile, gemm);
-    if (tile.bm > 64 ? 4 * tiles >= 3 * units : tiles >= 2 * units) return Plan{tile, true};
-    if (tile.bm > 64) continue;
-    const int split = SplitOf(tile, gemm, units);
-    if (split > 1) return Plan{tile, true, split};
-  }
-  return {};
-}
-
-// Large tiles reuse more of what they load; there must be enough of them for all compute units.
-// Where there are not, work-groups share a tile: each has some slices of k.
-Plan MakePlan(const Device& device, const Gemm& gemm) {
-  const ElementType& type = TypeOf(gemm.a.type);
-  const int64_t units = device.compute_units();
-  if (const auto whole = MakeWholePlan(gemm, units)) return *whole;
-  for (const Tile& tile : kTiles) {
-    if (type.bytes > 4 && tile.bm > 64) continue;  // local memory has 48 KB
-    const int64_t tiles = TilesOf(tile, gemm);
-    if (tiles >= (tile.bm > 64 ? units : 2 * units)) return {tile};
-    if (tile.bm != 64 || type.bit != kF32) continue;
-    const int split = SplitOf(tile, gemm, units);
-    if (split > 1) return {tile, false, split};
-  }
-  return {kTiles[std::size(kTiles) - 1]};
-}
 
 std::string Common(const Gemm& gemm) {
   std::string arguments, opens;
@@ -148,15 +76,49 @@ std::string TileText(const Plan& plan) {
 
 size_t Groups(int64_t n, int64_t size) { return static_cast<size_t>((n + size - 1) / size); }
 
-void RunTiles(Call& call, const Gemm& gemm) {
-  const Plan plan = MakePlan(call.device(), gemm);
+// The seconds of one of some runs in a row, so many that the wait for their end counts little.
+double TimeOf(Call& call, const std::function<void()>& run) {
+  constexpr double kRowSeconds = 5e-4, kMostSeconds = 5e-3;
+  constexpr int kMostRuns = 16, kRows = 3;
+  const auto seconds_of = [&](int runs) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < runs; ++i) run();
+    call.stream().Finish();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / runs;
+  };
+  seconds_of(1);  // compiles
+  double least = seconds_of(1);
+  const int runs = std::clamp(static_cast<int>(kRowSeconds / least), 1, kMostRuns);
+  for (int row = 0; row < kRows && least * runs * row < kMostSeconds; ++row)
+    least = std::min(least, seconds_of(runs));
+  return least;
+}
+
+// The key of a choice among ways to compute products of about this size.
+KernelKey ChoiceKey(const char* choice, const Gemm& gemm) {
+  KernelKey key(choice);
+  key.Number(gemm.a.type).Number(gemm.transpose_a).Number(gemm.transpose_b);
+  key.Number(static_cast<int>(gemm.window));
+  for (const int64_t size : {int64_t{gemm.p.m}, int64_t{gemm.p.n}, int64_t{gemm.p.k}, gemm.batches})
+    key.Number(std::bit_width(static_cast<uint64_t>(size)));
+  return key;
+}
+
+// --- Products of a GPU ---
+
+// Room for the results of the parts of k; none where k is in one.
+Tensor PartsOf(Call& call, const Gemm& gemm, int split) {
+  return split == 1 ? Tensor() : call.Temp(gemm.c.type, {split, gemm.c.count});
+}
+
+void RunPlan(Call& call, const Gemm& gemm, const Plan& plan, const Tensor& parts) {
   const Tile& tile = plan.tile;
   const int split = plan.split;
   const char* const entry = plan.whole ? "gemm_whole" : "gemm_tiles";
   Gemm product = gemm;
   if (split > 1) {
     product.epilogue = {};
-    product.c = call.Temp(gemm.c.type, {split, gemm.c.count});
+    product.c = parts;
   }
   {
     const KernelKey key =
@@ -182,36 +144,78 @@ void RunTiles(Call& call, const Gemm& gemm) {
   join.Run(gemm.c.count);
 }
 
-// The rows, columns and vector of a CPU's kernel: accumulators, a row of b and one element of a
-// fill the vector registers, 32 of 64 bytes or 16 of 32.
-struct Panel {
-  int rows, columns, vector;
-};
-
-Panel ChoosePanel(Device& device, const Gemm& gemm) {
-  const bool wide = FactOf<cl_uint>(device.id(), CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT) >= 16;
-  const int vector = (wide ? 16 : 8) / (TypeOf(gemm.a.type).bytes > 4 ? 2 : 1);
-  const int most = wide ? 12 : 6;
-  const int rows = gemm.p.m >= most ? most : std::max(1, gemm.p.m);
-  return {rows, 2 * vector, vector};
+Plan ChoosePlan(Call& call, const Gemm& gemm) {
+  Tuner& tuner = call.device().tuner();
+  if (!tuner.on()) return MakePlan(call.device(), gemm);
+  const std::vector<Plan> plans = PlansToTry(call.device(), gemm);
+  KernelKey key = ChoiceKey("plan", gemm);
+  int most = 1;
+  for (const Plan& plan : plans) {
+    key.Number(plan.tile.bm).Number(plan.tile.bn).Number(plan.tile.bk);
+    key.Number(plan.whole).Number(plan.split);
+    most = std::max(most, plan.split);
+  }
+  Tensor parts;
+  return plans[tuner.Choose(key, plans.size(), [&](size_t way) {
+    if (parts.data == nullptr) parts = PartsOf(call, gemm, most);
+    return TimeOf(call, [&] { RunPlan(call, gemm, plans[way], parts); });
+  })];
 }
 
-void RunPanels(Call& call, const Gemm& gemm) {
-  const Panel panel = ChoosePanel(call.device(), gemm);
-  const ElementType& type = TypeOf(gemm.a.type);
-  const size_t computed = type.bytes > 4 ? 8 : 4;
-  const bool shared = gemm.p.b_outer == 0 && gemm.p.b_inner == 0;
+void RunTiles(Call& call, const Gemm& gemm) {
+  const Plan plan = ChoosePlan(call, gemm);
+  RunPlan(call, gemm, plan, PartsOf(call, gemm, plan.split));
+}
+
+// --- Products of a CPU ---
+
+// How the kernel of panels reads b.
+enum class Packing { kEach, kShared, kDirect };
+
+Packing PackingOf(const Gemm& gemm, const Panel& panel) {
   // Each element of b is used once: packing would only add work.
-  const bool direct = gemm.p.m <= panel.rows && !gemm.transpose_b &&
-                      gemm.p.n % panel.columns == 0 && type.bytes == computed;
+  if (gemm.p.m <= panel.rows && !gemm.transpose_b && gemm.p.n % panel.columns == 0 &&
+      TypeOf(gemm.a.type).bytes >= 4)
+    return Packing::kDirect;
+  return gemm.p.b_outer == 0 && gemm.p.b_inner == 0 ? Packing::kShared : Packing::kEach;
+}
+
+size_t ComputedBytes(const Gemm& gemm) { return TypeOf(gemm.a.type).bytes > 4 ? 8 : 4; }
+
+size_t PackedBytes(const Gemm& gemm, const Panel& panel) {
+  const Packing packing = PackingOf(gemm, panel);
+  if (packing == Packing::kDirect) return 0;
+  const auto matrices = packing == Packing::kShared ? 1 : static_cast<size_t>(gemm.batches);
+  return matrices * Groups(gemm.p.n, panel.columns) * static_cast<size_t>(gemm.p.k) *
+         static_cast<size_t>(panel.columns) * ComputedBytes(gemm);
+}
+
+// What the kernel of panels needs beside operands and result: b in panels, and what a window reads
+// outside of the image.
+struct PanelRoom {
+  void* packed = nullptr;
+  Tensor zeros;
+};
+
+PanelRoom MakeRoom(Call& call, const Gemm& gemm, size_t packed_bytes) {
+  PanelRoom room{nullptr, gemm.a};
+  if (packed_bytes != 0) room.packed = call.TempBytes(packed_bytes);
+  if (gemm.window == WindowKind::kNone) return room;
+  room.zeros = call.Temp(gemm.a.type, {gemm.w.channels});
+  Clear(call, room.zeros);
+  return room;
+}
+
+void RunPanel(Call& call, const Gemm& gemm, const Panel& panel, const PanelRoom& room) {
+  const Packing packing = PackingOf(gemm, panel);
   const auto source = [&](const char* entry) {
     return [&, entry] {
       return Source{"gemm.cl",
                     Common(gemm) + "#define MR " + N(panel.rows) + "\n#define NR " +
                         N(panel.columns) + "\n#define VECTOR " + N(panel.vector) + "\n" +
-                        (direct   ? "#define DIRECT_B\n"
-                         : shared ? "#define SHARED_B\n"
-                                  : ""),
+                        (packing == Packing::kDirect   ? "#define DIRECT_B\n"
+                         : packing == Packing::kShared ? "#define SHARED_B\n"
+                                                       : ""),
                     entry};
     };
   };
@@ -220,32 +224,45 @@ void RunPanels(Call& call, const Gemm& gemm) {
         .Number(panel.rows)
         .Number(panel.columns)
         .Number(panel.vector)
-        .Number(direct ? 2 : shared);
+        .Number(static_cast<int64_t>(packing));
   };
-  const size_t wide = Groups(gemm.p.n, panel.columns);
+  const size_t wide = Groups(gemm.p.n, panel.columns), computed = ComputedBytes(gemm);
   const auto batches = static_cast<size_t>(gemm.batches);
-  Tensor panels = gemm.b;
-  size_t panel_bytes = gemm.b.bytes();
+  const bool direct = packing == Packing::kDirect;
+  const void* const panels = direct ? gemm.b.data : room.packed;
+  const size_t panel_bytes = direct ? gemm.b.bytes() : PackedBytes(gemm, panel);
   if (!direct) {
-    const size_t packed = shared ? 1 : batches;
-    panel_bytes = packed * wide * static_cast<size_t>(gemm.p.k) *
-                  static_cast<size_t>(panel.columns) * computed;
-    panels.data = call.TempBytes(panel_bytes);
     Launch pack(call, key("pack_b"), source("pack_b"));
-    pack.Memory(gemm.b).Memory(panels.data, panel_bytes, computed).Value(gemm.p);
-    pack.Run({Groups(gemm.p.k, 64), wide, packed}, {1, 1, 1});
-  }
-  // What a window reads outside of the image.
-  Tensor zeros = gemm.a;
-  if (gemm.window != WindowKind::kNone) {
-    zeros = call.Temp(gemm.a.type, {gemm.w.channels});
-    Clear(call, zeros);
+    pack.Memory(gemm.b).Memory(panels, panel_bytes, computed).Value(gemm.p);
+    pack.Run({Groups(gemm.p.k, 64), wide, packing == Packing::kShared ? 1 : batches}, {1, 1, 1});
   }
   Launch launch(call, key("gemm_panels"), source("gemm_panels"));
-  launch.Memory(gemm.a).Memory(panels.data, panel_bytes, computed).Memory(gemm.c);
-  launch.Value(gemm.p).Value(gemm.w).Memory(zeros);
+  launch.Memory(gemm.a).Memory(panels, panel_bytes, computed).Memory(gemm.c);
+  launch.Value(gemm.p).Value(gemm.w).Memory(room.zeros);
   for (const Tensor& tensor : gemm.epilogue.tensors) launch.Memory(tensor);
   launch.Run({Groups(gemm.p.m, panel.rows), wide, batches}, {1, 1, 1});
+}
+
+Panel ChoosePanel(Call& call, const Gemm& gemm) {
+  Tuner& tuner = call.device().tuner();
+  if (!tuner.on()) return MakePanel(call.device(), gemm);
+  const std::vector<Panel> panels = PanelsToTry(call.device(), gemm);
+  KernelKey key = ChoiceKey("panel", gemm);
+  size_t most = 0;
+  for (const Panel& panel : panels) {
+    key.Number(panel.rows).Number(panel.columns).Number(panel.vector);
+    most = std::max(most, PackedBytes(gemm, panel));
+  }
+  std::optional<PanelRoom> room;
+  return panels[tuner.Choose(key, panels.size(), [&](size_t way) {
+    if (!room) room = MakeRoom(call, gemm, most);
+    return TimeOf(call, [&] { RunPanel(call, gemm, panels[way], *room); });
+  })];
+}
+
+void RunPanels(Call& call, const Gemm& gemm) {
+  const Panel panel = ChoosePanel(call, gemm);
+  RunPanel(call, gemm, panel, MakeRoom(call, gemm, PackedBytes(gemm, panel)));
 }
 
 void RunPlain(Call& call, const Gemm& gemm) {

@@ -102,4 +102,10 @@ std::string TextOf(cl_platform_id platform, cl_platform_info what) {
       "clGetPlatformInfo");
 }
 
+std::string DeviceKey(cl_device_id device) {
+  const auto platform = FactOf<cl_platform_id>(device, CL_DEVICE_PLATFORM);
+  return TextOf(platform, CL_PLATFORM_VERSION) + "\n" + TextOf(device, CL_DEVICE_NAME) + "\n" +
+         TextOf(device, CL_DEVICE_VERSION) + "\n" + TextOf(device, CL_DRIVER_VERSION) + "\n";
+}
+
 }  // namespace opencl

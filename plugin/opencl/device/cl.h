@@ -52,6 +52,10 @@ using EventHandle = Owned<cl_event, clReleaseEvent>;
 std::string TextOf(cl_device_id device, cl_device_info what);
 std::string TextOf(cl_platform_id platform, cl_platform_info what);
 
+// What tells a device and its driver from others, for what is kept on disk: some lines of text.
+// Throws what Check throws.
+std::string DeviceKey(cl_device_id device);
+
 // A fact of a device that is a number. Throws if the device does not tell.
 template <typename T>
 T FactOf(cl_device_id device, cl_device_info what) {

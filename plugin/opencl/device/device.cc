@@ -124,6 +124,7 @@ Device::Device(cl_device_id id)
       memory_(context_.get(), host_queue_.get(),
               static_cast<int64_t>(FactOf<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_SIZE))),
       programs_(context_.get(), id, is_gpu_),
+      tuner_(id),
       errors_(context_.get(), host_queue_.get()) {}
 
 Device::~Device() {

@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "programs.h"
 #include "tensorflow/c/tf_status.h"
+#include "tuner.h"
 
 namespace opencl {
 
@@ -76,6 +77,7 @@ class Device {
   cl_context context() const { return context_.get(); }
   Memory& memory() { return memory_; }
   Programs& programs() { return programs_; }
+  Tuner& tuner() { return tuner_; }
   DeviceErrors& errors() { return errors_; }
 
   const std::string& name() const { return name_; }
@@ -127,6 +129,7 @@ class Device {
   std::mutex host_mutex_;
   Memory memory_;
   Programs programs_;
+  Tuner tuner_;
   DeviceErrors errors_;
   std::mutex streams_mutex_;
   std::vector<Stream*> streams_;

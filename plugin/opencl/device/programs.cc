@@ -8,12 +8,6 @@
 namespace opencl {
 namespace {
 
-std::string DeviceKey(cl_device_id device) {
-  const auto platform = FactOf<cl_platform_id>(device, CL_DEVICE_PLATFORM);
-  return TextOf(platform, CL_PLATFORM_VERSION) + "\n" + TextOf(device, CL_DEVICE_NAME) + "\n" +
-         TextOf(device, CL_DEVICE_VERSION) + "\n" + TextOf(device, CL_DRIVER_VERSION) + "\n";
-}
-
 std::string Assemble(const Source& source) {
   std::string text = "#line 1 \"prologue\"\n" + source.prologue;
   if (source.file.empty()) return text;
