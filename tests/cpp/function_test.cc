@@ -278,12 +278,11 @@ TEST(CppFunction, UsesSymbolsOfTheTraceAroundIt) {
 // The trace that lends a symbol ends while another thread calls the function that uses it.
 TEST(CppFunction, LosesSymbolsWhileOthersCall) {
   for (int round = 0; round < 20; ++round) {
-    std::atomic<bool> over = false;
+    std::atomic<bool> begun = false, over = false;
     std::thread other;
     Function outer([&](Tensor a) {
       Function inner([&](Tensor b) { return a * b; });
       const ConcreteFunction kept = inner.Concrete(TensorSpec(DType::kFloat, {}));
-      std::atomic<bool> begun = false;
       other = std::thread([&over, &begun, kept] {
         while (!over) {
           EXPECT_THROW(kept(Tensor(1.f)), Error);
