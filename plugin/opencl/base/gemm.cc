@@ -266,7 +266,9 @@ void RunPanels(Call& call, const Gemm& gemm) {
 }
 
 void RunPlain(Call& call, const Gemm& gemm) {
-  Launch launch(call, {"gemm.cl", Common(gemm) + "#define PLAIN\n", "gemm_plain"});
+  Launch launch(call, CommonKey("gemm_plain", gemm), [&] {
+    return Source{"gemm.cl", Common(gemm) + "#define PLAIN\n", "gemm_plain"};
+  });
   launch.Memory(gemm.a).Memory(gemm.b).Memory(gemm.c).Value(gemm.p);
   launch.Run({static_cast<size_t>(gemm.p.n), static_cast<size_t>(gemm.p.m),
               static_cast<size_t>(gemm.batches)},

@@ -18,9 +18,6 @@ std::vector<Number> NumbersOf(const Loop& loop) {
 
 }  // namespace
 
-Launch::Launch(Call& call, const Source& source)
-    : Launch(call, call.device().programs().Get(source)) {}
-
 Launch::Launch(Call& call, Kernel& kernel) : call_(call), kernel_(kernel), lock_(kernel_.mutex) {}
 
 Launch& Launch::Raw(const void* data, size_t size) {

@@ -13,9 +13,8 @@ namespace opencl {
 // of the same kernel.
 class Launch {
  public:
-  // Compiles the kernel if nobody has. Throws what Programs::Get throws.
-  Launch(Call& call, const Source& source);
-  // The same, where `key` decides what make_source() returns (Programs::Get).
+  // Compiles the kernel if nobody has: `key` decides what make_source() returns. Throws what
+  // Programs::Get throws.
   template <typename MakeSource>
   Launch(Call& call, const KernelKey& key, MakeSource make_source)
       : Launch(call, call.device().programs().Get(key, make_source)) {}

@@ -63,10 +63,9 @@ class Programs {
   Programs(cl_context context, cl_device_id device, bool for_gpu);
   ~Programs();
 
-  // The kernel lives as long as this object. Throws INTERNAL with the compiler's log, and what
-  // Check and SourceOf throw. After an error the next call tries again.
-  Kernel& Get(const Source& source);
-  // The same, where `key` decides what make_source() returns: it is called for a new key alone.
+  // The kernel lives as long as this object. `key` decides what make_source() returns, which is
+  // called for a new key alone. Throws INTERNAL with the compiler's log, and what Check and
+  // SourceOf throw. After an error the next call tries again.
   template <typename MakeSource>
   Kernel& Get(const KernelKey& key, MakeSource make_source) {
     if (Kernel* known = Find(key)) return *known;
@@ -75,6 +74,7 @@ class Programs {
 
  private:
   struct Entry;
+  Kernel& Get(const Source& source);
   Kernel* Find(const KernelKey& key);
   Kernel& Keep(const KernelKey& key, Kernel& kernel);
   std::string OptionsFor(const Source& source) const;

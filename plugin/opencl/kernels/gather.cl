@@ -1,5 +1,5 @@
 // Elements by index. The prologue (ops/selection.cc) defines E, an unsigned integer of the element's size, or
-// operand X, and the indices' operand L.
+// operand X, and the indices' operand L, of which a row has DEPTH.
 
 #ifdef E
 // out[batch, outer, n, inner] = params[batch, outer, indices[batch, n], inner].
@@ -20,7 +20,11 @@ __kernel void gather(TENSOR(const E, params), TENSOR(const L_S, indices), TENSOR
   out[at] = inside ? params[(slab * size + index) * inner + at % inner] : 0;
 }
 
-#ifdef HAS_SIZES
+// The leading dimensions of params.
+typedef struct {
+  long of[DEPTH];
+} Sizes;
+
 // A row of indices names a slice of params: out[n, slice] = params[indices[n, 0], ..., slice].
 __kernel void gather_nd(TENSOR(const E, params), TENSOR(const L_S, indices), TENSOR(E, out),
                         const ulong count, const uint slice, const uint depth,
@@ -41,7 +45,6 @@ __kernel void gather_nd(TENSOR(const E, params), TENSOR(const L_S, indices), TEN
   if (!inside) Report(errors, number, (long)row);
   out[at] = inside ? params[from * slice + at % slice] : 0;
 }
-#endif
 #endif
 
 #ifdef X_S

@@ -298,7 +298,13 @@ class Depthwise {
     const Tensor out = call.Out(0, {in.dims[0], y.out, x.out, channels});
     if (out.count == 0) return;
     const Epilogue epilogue = following_.Make(call, 2, channels, out.count);
-    Launch launch(call, {"depthwise.cl", Prologue(in, epilogue), "depthwise"});
+    const KernelKey key = KernelKey("depthwise")
+                              .Number(in.type)
+                              .Number(static_cast<int64_t>(epilogue.tensors.size()))
+                              .Text(epilogue.code);
+    Launch launch(call, key, [&] {
+      return Source{"depthwise.cl", Prologue(in, epilogue), "depthwise"};
+    });
     launch.Memory(in)
         .Memory(filter)
         .Memory(out)

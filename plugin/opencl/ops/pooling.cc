@@ -47,12 +47,16 @@ class Pool {
   // maximum of a window of NaN alone.
   void Run(Call& call, const Tensor& in, const Tensor& out, const WindowSide& y,
            const WindowSide& x, int64_t channels, const char* least = nullptr) const {
-    const ElementType& type = TypeOf(in.type);
-    const std::string prologue =
-        DefineType("X", type) + (max_ ? "#define MAX\n#define LOWEST " +
-                                            (least == nullptr ? LowestFinite(type) : least) + "\n"
-                                      : "");
-    Launch launch(call, {"pool.cl", prologue, "pool"});
+    const KernelKey key =
+        KernelKey("pool").Number(in.type).Number(max_).Text(least == nullptr ? "" : least);
+    Launch launch(call, key, [&] {
+      const ElementType& type = TypeOf(in.type);
+      const std::string lowest = least == nullptr ? LowestFinite(type) : least;
+      return Source{
+          "pool.cl",
+          DefineType("X", type) + (max_ ? "#define MAX\n#define LOWEST " + lowest + "\n" : ""),
+          "pool"};
+    });
     launch.Memory(in).Memory(out).Value(static_cast<cl_ulong>(out.count));
     launch.Value(PoolNumbersOf(y, x, channels));
     if (call.device().is_gpu()) return launch.Run(out.count);

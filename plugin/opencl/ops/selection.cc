@@ -7,6 +7,7 @@
 #include "../base/launch.h"
 #include "../base/map.h"
 #include "../base/registry.h"
+#include "../base/report.h"
 #include "../base/strided.h"
 #include "families.h"
 #include "locked_variables.h"
@@ -34,9 +35,21 @@ class Params {
   Tensor tensor_;
 };
 
-std::string Moved(const Tensor& elements, const Tensor& indices) {
-  return std::string("#define E ") + UnsignedOf(TypeOf(elements.type).bytes) + "\n" +
-         DefineType("L", TypeOf(indices.type));
+// Kernel `entry` of gather.cl, whose rows of indices have `depth` numbers.
+Launch LaunchGather(Call& call, const char* entry, const Tensor& elements, const Tensor& indices,
+                    size_t depth) {
+  const size_t bytes = TypeOf(elements.type).bytes;
+  const KernelKey key = KernelKey(entry)
+                            .Number(static_cast<int64_t>(bytes))
+                            .Number(indices.type)
+                            .Number(static_cast<int64_t>(depth));
+  return Launch(call, key, [&] {
+    return Source{"gather.cl",
+                  std::string("#define E ") + UnsignedOf(bytes) + "\n" +
+                      DefineType("L", TypeOf(indices.type)) + "#define DEPTH " +
+                      std::to_string(depth) + "\n",
+                  entry};
+  });
 }
 
 int64_t Product(const Dims& dims, size_t begin, size_t end) {
@@ -80,13 +93,14 @@ class Gather {
     const Tensor out = call.Out(0, dims);
     if (out.count == 0) return;
     const int64_t size = params.dims[axis];
-    Launch launch(call, {"gather.cl", Moved(params, indices), "gather"});
+    Launch launch = LaunchGather(call, "gather", params, indices, 1);
     launch.Memory(params).Memory(indices).Memory(out).Value(static_cast<cl_ulong>(out.count));
     launch.Int(Product(params.dims, batch, axis)).Int(size);
     launch.Int(Product(indices.dims, batch, indices.dims.size()));
     launch.Int(Product(params.dims, axis + 1, params.dims.size()));
-    launch.Errors(call.device().errors().NumberOf("indices: %lld is not in [0, " +
-                                                  std::to_string(size) + ") in " + node_));
+    launch.Errors(report_.Number(call.device().errors(), {size}, [&] {
+      return "indices: %lld is not in [0, " + std::to_string(size) + ") in " + node_;
+    }));
     launch.Run(out.count);
   }
 
@@ -94,6 +108,7 @@ class Gather {
   const std::string node_;
   const bool axis_, variable_;
   const int64_t batch_dims_;
+  const Report report_;
 };
 
 class GatherNd {
@@ -132,23 +147,23 @@ class GatherNd {
     if (params.count == 0)
       Refuse("Requested more than 0 entries, but params is empty.  Params shape: " +
              ShapeText(params.dims));
-    const std::string prologue = Moved(params, indices) + "typedef struct { long of[" +
-                                 std::to_string(std::max<size_t>(depth, 1)) +
-                                 "]; } Sizes;\n#define HAS_SIZES\n";
     Dims sizes(params.dims.begin(), params.dims.begin() + static_cast<std::ptrdiff_t>(depth));
     sizes.resize(std::max<size_t>(depth, 1), 1);
-    Launch launch(call, {"gather.cl", prologue, "gather_nd"});
+    Launch launch = LaunchGather(call, "gather_nd", params, indices, sizes.size());
     launch.Memory(params).Memory(indices).Memory(out).Value(static_cast<cl_ulong>(out.count));
     launch.Int(Product(params.dims, depth, params.dims.size())).Int(static_cast<int64_t>(depth));
     launch.Bytes(sizes.data(), sizes.size() * sizeof(int64_t));
-    launch.Errors(call.device().errors().NumberOf("indices[%lld] does not index into param shape " +
-                                                  ShapeText(params.dims) + " in " + node_));
+    launch.Errors(report_.Number(call.device().errors(), params.dims, [&] {
+      return "indices[%lld] does not index into param shape " + ShapeText(params.dims) + " in " +
+             node_;
+    }));
     launch.Run(out.count);
   }
 
  private:
   const std::string node_;
   const bool variable_;
+  const Report report_;
 };
 
 class OneHot {
@@ -201,10 +216,13 @@ class ArgBest {
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
     const Tensor out = call.Out(0, dims);
     if (out.count == 0) return;
-    const std::string prologue = DefineType("X", TypeOf(in.type)) +
-                                 DefineType("O", TypeOf(out.type)) + "#define BETTER(a, b) " +
-                                 row_.better + "\n";
-    Launch launch(call, {"gather.cl", prologue, "arg_best"});
+    const KernelKey key = KernelKey("arg_best").Number(in.type).Number(out.type).Text(row_.better);
+    Launch launch(call, key, [&] {
+      return Source{"gather.cl",
+                    DefineType("X", TypeOf(in.type)) + DefineType("O", TypeOf(out.type)) +
+                        "#define BETTER(a, b) " + row_.better + "\n",
+                    "arg_best"};
+    });
     launch.Memory(in).Memory(out).Value(static_cast<cl_ulong>(out.count)).Int(in.dims[axis]);
     launch.Int(Product(in.dims, axis + 1, in.dims.size())).Run(out.count, 64);
   }

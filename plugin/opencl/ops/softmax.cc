@@ -2,6 +2,7 @@
 
 #include "../base/launch.h"
 #include "../base/registry.h"
+#include "../base/report.h"
 #include "../base/strided.h"
 #include "families.h"
 #include "row_ends.h"
@@ -108,14 +109,16 @@ class SparseCrossEntropy {
                       false,       labels.type};
     Launch launch = LaunchOf(call, "sparse_cross_entropy", shape);
     launch.Memory(logits).Memory(labels).Memory(loss).Memory(gradient).Int(shape.length);
-    launch.Errors(call.device().errors().NumberOf(
-        "Received a label value of %lld which is outside the valid range of [0, " +
-        std::to_string(shape.length) + ") in " + node_));
+    launch.Errors(report_.Number(call.device().errors(), {shape.length}, [&] {
+      return "Received a label value of %lld which is outside the valid range of [0, " +
+             std::to_string(shape.length) + ") in " + node_;
+    }));
     RunRows(launch, shape);
   }
 
  private:
   const std::string node_;
+  const Report report_;
 };
 
 constexpr SoftmaxRow kSoftmax[] = {{{"Softmax", kFloats}}, {{"LogSoftmax", kFloats}, true}};
