@@ -1,0 +1,46 @@
+// The plug-in for OpenCL devices goes and comes back: what it made of the driver goes with it.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "plugin/device/device.h"
+#include "plugin/host/loading/loader.h"
+#include "tests/support/paths.h"
+
+namespace tenon::opencl_test {
+namespace {
+
+int64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(OpenClReload, AThousandLoadsTakeNoMoreMemoryThanAFew) {
+  const std::string path = testing::Built("lib/plugins/libtenon_opencl.so");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "built without OpenCL";
+  // The driver keeps what it found of the machine at the first load.
+  constexpr int kFew = 50, kLoads = 1000;
+  int64_t few = 0;
+  for (int load = 1; load <= kLoads; ++load) {
+    const absl::StatusOr<PluginInfo> info = LoadPlugin(path);
+    ASSERT_TRUE(info.ok()) << info.status();
+    {
+      const absl::StatusOr<std::vector<Device*>> devices = PluginDevices();
+      ASSERT_TRUE(devices.ok()) << devices.status();
+      if (devices->empty())
+        GTEST_SKIP() << "this machine has no OpenCL device (Debian: pocl-opencl-icd)";
+      ASSERT_TRUE(devices->front()->Allocate(1 << 20).ok());
+    }
+    const absl::Status unloaded = UnloadPlugin(path);
+    ASSERT_TRUE(unloaded.ok()) << unloaded;
+    if (load == kFew) few = ResidentBytes();
+  }
+  EXPECT_LT(ResidentBytes() - few, 4 << 20);
+}
+
+}  // namespace
+}  // namespace tenon::opencl_test
