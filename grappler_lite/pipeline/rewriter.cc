@@ -75,10 +75,9 @@ void Sweep::Show(NodeId n) {
   int rewrites = 0;
   origin_ = n;
   pending_.push_back(n);
-  while (!pending_.empty()) {
+  while (!pending_.empty() && status_.ok()) {
     const NodeId m = pending_.back();
     pending_.pop_back();
-    if (!graph().alive(m)) continue;  // the rewrite that made it has taken it back
     ForwardInputs(m);
     const size_t before = pending_.size();
     if (rewrites >= kMostRewrites || !ApplyOne(m)) continue;
@@ -197,9 +196,18 @@ bool Sweep::ReplaceOutputs(NodeId n, std::span<const Output> by) {
     return g.device(o.node) == g.device(n) && !IsRef(g.output_type(o)) &&
            !written_memory_.IsIn(o.node);
   };
-  if (context_.preserve.contains(n) || has_control_uses(n) || !g.control_inputs(n).empty() ||
-      !std::all_of(by.begin(), by.end(), fits) || !Allow())
-    return false;
+  if (!MayReplaceOutputs(n) || !std::all_of(by.begin(), by.end(), fits) || !Allow()) return false;
+  BypassOutputs(n, by);
+  return true;
+}
+
+bool Sweep::MayReplaceOutputs(NodeId n) const {
+  return !context_.preserve.contains(n) && !has_control_uses(n) &&
+         graph().control_inputs(n).empty();
+}
+
+void Sweep::BypassOutputs(NodeId n, std::span<const Output> by) {
+  const Graph& g = graph();
   replaced_by_[n] = {n, 0};
   for (int i = 0; i < g.num_outputs(n); ++i) outputs_replaced_by_[{n, i}] = by[i];
   replaced_.push_back(n);
@@ -208,7 +216,6 @@ bool Sweep::ReplaceOutputs(NodeId n, std::span<const Output> by) {
   for (const Output& o : by) users_[o.node] += users_[n];
   users_[n] = 0;
   Discount(g.inputs(n));
-  return true;
 }
 
 void Sweep::Become(NodeId n, std::string_view op, std::span<const Output> inputs, Attrs attrs) {

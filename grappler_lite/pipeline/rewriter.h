@@ -79,6 +79,12 @@ class Sweep {
   // rewrite is not allowed. The caller must make sure that uses lose nothing that n waited
   // for through its data inputs.
   bool ReplaceOutputs(NodeId n, std::span<const Output> by);
+  // The two steps of ReplaceOutputs, for a caller that makes the nodes of `by` between them.
+  // MayReplaceOutputs: whether n is not preserved and has no control edges in or out.
+  // BypassOutputs: moves the uses, without Allow; only where MayReplaceOutputs is true, and to
+  // outputs of new nodes that Add has made for n.
+  bool MayReplaceOutputs(NodeId n) const;
+  void BypassOutputs(NodeId n, std::span<const Output> by);
   // The two steps of ReplaceBy, for a caller that has more to do between them. MayReplace: whether
   // n is not preserved and ReplaceBy would make uses of n uses of `by`, if the rewrite is allowed.
   // Bypass: moves the uses, without Allow; only where MayReplace is true.
@@ -98,9 +104,9 @@ class Sweep {
   void SetInput(NodeId n, int i, Output from);
   // Adds a node on n's device and returns its output 0, which has shape `shape`. The name is the
   // name of the node that the sweep has come to, with "/suffix", or with a number behind it where
-  // that name is taken. The sweep shows the new node to the rewrites before it shows n again; a
-  // rewrite that does not apply may remove from the graph what it has added. An error of making the
-  // node ends the sweep (Run returns it); the caller may go on with the result meanwhile.
+  // that name is taken. The sweep shows the new node to the rewrites before it shows n again. An
+  // error of making the node ends the sweep (Run returns it); the caller may go on with the result
+  // meanwhile.
   Output Add(NodeId n, std::string_view suffix, std::string_view op, std::span<const Output> inputs,
              Attrs attrs, PartialShape shape);
   // Adds a Const for n to read. In a graph with loops the Const waits for n's first producer, so

@@ -178,14 +178,13 @@ std::vector<Output> ProductInputs(Sweep& s, NodeId n, const WeightedProduct& p,
 
 Obstacle QuantizeProduct(Sweep& s, NodeId n, const GridValue& input, int64_t min_weights) {
   constexpr std::string_view kOp = "_TenonQuantizedMatMul";
-  Graph& g = s.graph();
+  const Graph& g = s.graph();
   const std::optional<WeightedProduct> p = AsProduct(g, n);
   if (!p || g.output_type({n, 0}) != DataType::kFloat)
     return absl::StrCat(g.op_name(n), " of this form has no product of bytes");
   const bool single = g.op_name(n) != "_TenonProjections";
-  if (!single &&
-      (s.context().preserve.contains(n) || !g.control_inputs(n).empty() || s.has_control_uses(n)))
-    return "it is fetched or other nodes wait for it";
+  if (!single && !s.MayReplaceOutputs(n))
+    return "it is fetched, or control edges begin or end there";
   NewAttrs attrs = ProductAttrs(g, n, *p, input);
   if (!s.HasKernel(n, kOp, attrs) || !s.HasConstKernel(n, DataType::kInt8))
     return absl::StrCat("its device has no kernel for ", kOp);
@@ -204,8 +203,8 @@ Obstacle QuantizeProduct(Sweep& s, NodeId n, const GridValue& input, int64_t min
     if (!exact) return "its weights are not rounded to 8 bits";
     codes.push_back(*std::move(exact));
   }
+  if (!s.Allow()) return "";
   if (single) {
-    if (!s.Allow()) return "";
     s.Become(n, kOp, ProductInputs(s, n, *p, input, 0, codes[0]), std::move(attrs));
     return std::nullopt;
   }
@@ -214,14 +213,8 @@ Obstacle QuantizeProduct(Sweep& s, NodeId n, const GridValue& input, int64_t min
     made.push_back(s.Add(n, absl::StrCat("product", i), kOp,
                          ProductInputs(s, n, *p, input, i, codes[i]), attrs, s.shape({n, i})));
   }
-  if (s.ReplaceOutputs(n, made)) return std::nullopt;
-  for (const Output& o : made) {
-    const std::vector<Output> constants(g.data_inputs(o.node).begin() + 1,
-                                        g.data_inputs(o.node).begin() + 4);
-    g.RemoveNode(o.node);
-    for (const Output& c : constants) g.RemoveNode(c.node);
-  }
-  return "";
+  s.BypassOutputs(n, made);
+  return std::nullopt;
 }
 
 }  // namespace tenon
