@@ -76,6 +76,16 @@ int64_t IntAttr(const Graph& g, NodeId n, std::string_view name) {
   return value == nullptr ? 0 : value->AsInt().value_or(0);
 }
 
+float FloatAttr(const Graph& g, NodeId n, std::string_view name) {
+  const AttrValue* value = g.attr(n, name);
+  return value == nullptr ? 0 : value->AsFloat().value_or(0);
+}
+
+std::string_view TextAttr(const Graph& g, NodeId n, std::string_view name) {
+  const AttrValue* value = g.attr(n, name);
+  return value == nullptr ? std::string_view() : value->AsString().value_or("");
+}
+
 absl::StatusOr<Tensor> ConstValueWithin(const Graph& g, NodeId n, size_t max_bytes) {
   const MemoryBound bound(max_bytes);
   return WithinMemory([&] { return g.ConstValue(n); });

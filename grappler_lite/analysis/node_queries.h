@@ -45,9 +45,12 @@ constexpr std::string_view kWrittenOut = "_lower_using_switch_merge";
 // Whether a device string names the CPU, or no type of device. False for a malformed string.
 bool IsHostDevice(std::string_view device);
 
-// The attribute, or the OpDef's default; false or 0 where there is none or it has another type.
+// The attribute, or the OpDef's default; false, 0 or an empty text where there is none or it has
+// another type.
 bool BoolAttr(const Graph& g, NodeId n, std::string_view name);
 int64_t IntAttr(const Graph& g, NodeId n, std::string_view name);
+float FloatAttr(const Graph& g, NodeId n, std::string_view name);
+std::string_view TextAttr(const Graph& g, NodeId n, std::string_view name);
 
 // Returns the value of Const n. RESOURCE_EXHAUSTED if it takes more than `max_bytes` of memory that
 // the graph does not take already: a few bytes of a file can stand for a large value. Other errors

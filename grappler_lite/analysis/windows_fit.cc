@@ -15,11 +15,6 @@ constexpr int kRank = 4, kBatch = 0, kChannels = 3;
 constexpr std::array kSpatial = {1, 2};
 using Sizes = std::array<int64_t, kRank>;  // negative: unknown
 
-std::string_view TextAttr(const Graph& g, NodeId n, std::string_view name) {
-  const AttrValue* value = g.attr(n, name);
-  return value != nullptr ? value->AsString().value_or("") : "";
-}
-
 // The sizes of a window, or the steps that it takes, which leave batch and channels alone.
 std::optional<Sizes> StepsOf(const Graph& g, NodeId n, std::string_view attr) {
   const AttrValue* value = g.attr(n, attr);

@@ -35,8 +35,7 @@ std::vector<int64_t> Permuted(const std::vector<int64_t>& list, int each) {
 bool IsNchwOnCpu(const Graph& g, NodeId n) {
   const std::string_view device = g.device(n);
   if (!device.empty() && device.find("CPU") == std::string_view::npos) return false;
-  const AttrValue* format = g.attr(n, "data_format");
-  return format != nullptr && format->AsString().value_or("") == "NCHW";
+  return TextAttr(g, n, "data_format") == "NCHW";
 }
 
 Output NhwcSource(const Sweep& s, Output o, NodeId n) {

@@ -63,8 +63,7 @@ std::optional<FusedArgs> ReadFused(const Sweep& s, NodeId n, int64_t channels) {
     norm[i] = FloatConst(s, args[i]);
     if (!norm[i] || norm[i]->num_elements() != channels) return std::nullopt;
   }
-  const AttrValue* const value = g.attr(n, "epsilon");
-  const double epsilon = value == nullptr ? 0 : double{value->AsFloat().value_or(0)};
+  const double epsilon = FloatAttr(g, n, "epsilon");
   for (int64_t j = 0; j < channels; ++j) {
     const double factor =
         ElementAt<float>(*norm[0], j) / std::sqrt(ElementAt<float>(*norm[3], j) + epsilon);
@@ -100,9 +99,7 @@ Obstacle QuantizeConv(Sweep& s, NodeId n, const std::optional<GridValue>& input,
   const std::span<const Output> in = g.data_inputs(n);
   if (g.output_type({n, 0}) != DataType::kFloat || IntAttr(g, n, "num_host_args") != 0)
     return "it is no convolution of floats";
-  const AttrValue* const format = g.attr(n, "data_format");
-  if (format != nullptr && format->AsString().value_or("") != "NHWC")
-    return "its channels are not last";
+  if (TextAttr(g, n, "data_format") != "NHWC") return "its channels are not last";
   const std::optional<Tensor> weights = FloatConst(s, in[1]);
   if (!weights || weights->shape().rank() != 4) return "its weights are no constant";
   if (weights->num_elements() < min_weights)

@@ -18,15 +18,6 @@ std::optional<float> ConstFloat(const Sweep& s, Output o) {
   return ElementAt<float>(*value, 0);
 }
 
-float FloatAttr(const Graph& g, NodeId n, std::string_view name) {
-  const AttrValue* const value = g.attr(n, name);
-  return value == nullptr ? 0 : value->AsFloat().value_or(0);
-}
-std::string_view TextAttr(const Graph& g, NodeId n, std::string_view name) {
-  const AttrValue* const value = g.attr(n, name);
-  return value == nullptr ? std::string_view() : value->AsString().value_or("");
-}
-
 // A range whose ends move so that 0 is one of its numbers: as FakeQuant's kernels compute it.
 std::optional<ValueGrid> Nudged(float min, float max, int64_t bits, bool narrow) {
   if (bits < 2 || bits > 8 || !(min < max)) return std::nullopt;
