@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/passes/remapping/contraction.h"
 
 namespace tenon {

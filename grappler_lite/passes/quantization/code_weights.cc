@@ -1,10 +1,11 @@
 // Products of floats with constant weights in 8 or 4 bits: _TenonCodedMatMul in the place of
 // MatMul, BatchMatMul and their fused forms. The constants stay floats in the graph; the kernel
 // makes the codes once, when a plan is made. Rows that are gathered of a table are coded as well:
-// _TenonCodedGather. With 8 bits on both sides also convolutions, whose
-// weights become bytes here.
+// _TenonCodedGather. With 8 bits on both sides convolutions change too: this pass itself turns
+// their weights into bytes (quantized_ops.h).
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,9 +26,6 @@ namespace {
 constexpr std::string_view kCoded = "_TenonCodedMatMul", kCodedGather = "_TenonCodedGather";
 constexpr RewriteInfo kCodeWeights = {"code_weights", Exactness::kLowPrecision};
 constexpr std::string_view kDynamicCode = "int8_dynamic";
-// Fewer weights are not worth their error.
-constexpr PassOption kMinWeights = {"min_weights", 1024,
-                                    "weights of which a product needs so many"};
 // More terms of products of bytes might not fit 32 bits.
 constexpr int64_t kMostByteTerms = 65536;
 
@@ -35,10 +33,7 @@ constexpr std::string_view kDynamicConvolutions = "Conv2D _FusedConv2D";
 
 bool QuantizeConvolution(Sweep& s, NodeId n) {
   if (!IsFloatProduct(s.graph(), n)) return false;
-  const Obstacle obstacle = QuantizeConv(s, n, std::nullopt, s.context().Argument(kMinWeights));
-  if (!obstacle) return true;
-  if (!obstacle->empty()) s.context().Note(n, *obstacle);
-  return false;
+  return Applied(s, n, QuantizeConv(s, n, std::nullopt, s.context().Argument(kMinWeights)));
 }
 constexpr Rewrite kQuantizeConvolutions[] = {
     {"quantize_convolution", Exactness::kLowPrecision, QuantizeConvolution, kDynamicConvolutions}};
@@ -109,7 +104,7 @@ class CodeWeights : public Pass {
           IntAttr(g, n, "batch_dims") != 0)
         return "it gathers no rows";
     }
-    if (std::string why = WhyNotWeights(c, g.op_name(n), {}, in[0].node); !why.empty()) return why;
+    if (std::string why = WhyNotWeights(c, {}, in[0].node); !why.empty()) return why;
     if (!c.HasKernel(n, kCodedGather, GatherAttrs(g, n)))
       return absl::StrCat("its device has no kernel for ", kCodedGather);
     return "";
@@ -130,34 +125,29 @@ class CodeWeights : public Pass {
   std::string WhyNot(const PassContext& c, NodeId n) {
     const Graph& g = c.graph;
     if (IsGather(g, n)) return WhyNotGather(c, n);
-    const std::string_view op = g.op_name(n);
     const std::optional<WeightedProduct> p = AsProduct(g, n);
-    if (!p) return absl::StrCat(op, " of this form has no product with coded weights");
+    if (!p) return absl::StrCat(g.op_name(n), " of this form has no product with coded weights");
     if (g.output_type({n, 0}) != DataType::kFloat) return "it is no product of floats";
     if (c.feeds.contains(n)) return "it is fed";
-    if (p->products > 1 && c.preserve.contains(n)) return "it is fetched or marked to stay";
+    if (p->projects && c.preserve.contains(n)) return "it is fetched or marked to stay";
     for (int i = 1; i <= p->products; ++i) {
       const Output weights = g.data_inputs(n)[i];
       if (!IsPlainConst(c, weights.node)) return "its weights are no constant";
-      if (std::string why = WhyNotWeights(c, op, *p, weights.node); !why.empty()) return why;
+      if (std::string why = WhyNotWeights(c, *p, weights.node); !why.empty()) return why;
     }
     if (!c.HasKernel(n, kCoded, AttrsOf(g, n, *p)))
       return absl::StrCat("its device has no kernel for ", kCoded);
     return "";
   }
 
-  std::string WhyNotWeights(const PassContext& c, std::string_view op, const WeightedProduct& p,
-                            NodeId weights) {
+  std::string WhyNotWeights(const PassContext& c, const WeightedProduct& p, NodeId weights) {
     const absl::StatusOr<Tensor> value = c.graph.ConstValue(weights);
     if (!value.ok()) return "its weights cannot be read";
-    const Shape& shape = value->shape();
-    if (shape.rank() < 2 || (shape.rank() > 2 && op != "_TenonProjections"))
-      return "its weights are no matrix";
-    if (shape.num_elements() < c.Argument(kMinWeights))
-      return absl::StrCat("its weights are only ", shape.num_elements());
-    const int64_t terms = shape.dim(p.transpose_b ? 1 : 0);
-    if (code_ == kDynamicCode && terms > kMostByteTerms)
-      return absl::StrCat("sums of ", terms, " products of bytes may not fit 32 bits");
+    const int64_t most_terms =
+        code_ == kDynamicCode ? kMostByteTerms : std::numeric_limits<int64_t>::max();
+    if (std::string why = WhyNotShape(p, value->shape(), c.Argument(kMinWeights), most_terms);
+        !why.empty())
+      return why;
     const auto [known, is_new] = finite_.try_emplace(weights, true);
     if (is_new) known->second = IsFinite(*value);
     return known->second ? "" : "its weights hold a NaN or an infinity";
@@ -175,18 +165,8 @@ class CodeWeights : public Pass {
   }
 
   NewAttrs AttrsOf(const Graph& g, NodeId n, const WeightedProduct& p) const {
-    int args = 0;
-    NewAttrs attrs = {{"T", attr::Type(DataType::kFloat)},
-                      {"code", attr::String(code_)},
-                      {"transpose_b", attr::Bool(p.transpose_b)}};
-    if (p.fuses) {
-      args = static_cast<int>(g.data_inputs(n).size()) - p.first_arg;
-      CopyFusedOps(g, n, attrs);
-    } else if (p.biased) {
-      args = 1;
-      attrs.emplace_back("fused_ops", attr::StringList({"BiasAdd"}));
-    }
-    attrs.emplace_back("num_args", attr::Int(args));
+    NewAttrs attrs = ProductAttrs(g, n, p);
+    attrs.emplace_back("code", attr::String(code_));
     return attrs;
   }
 
@@ -199,7 +179,7 @@ class CodeWeights : public Pass {
       return absl::OkStatus();
     }
     const WeightedProduct p = *AsProduct(g, n);
-    if (p.products == 1 && g.op_name(n) != "_TenonProjections") {
+    if (!p.projects) {
       g.BecomeOp(n, kCoded, AttrsOf(g, n, p));
       return absl::OkStatus();
     }
@@ -230,7 +210,7 @@ class CodeWeights : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> MakeDynamicInt8() { return std::make_unique<CodeWeights>("int8_dynamic"); }
+std::unique_ptr<Pass> MakeDynamicInt8() { return std::make_unique<CodeWeights>(kDynamicCode); }
 std::unique_ptr<Pass> MakeInt8Weights() { return std::make_unique<CodeWeights>("int8"); }
 std::unique_ptr<Pass> MakeInt4Weights() { return std::make_unique<CodeWeights>("int4"); }
 

@@ -17,10 +17,6 @@ namespace {
 // A sum of so many products of numbers up to 255 fits 32 bits.
 constexpr int64_t kMostQuantizedTerms = 32768;
 
-std::string TooManyTerms(int64_t terms) {
-  return absl::StrCat("sums of ", terms, " products of bytes may not fit 32 bits");
-}
-
 std::optional<Tensor> FloatConst(const Sweep& s, Output o) {
   std::optional<Tensor> value = s.ConstOf(o, std::numeric_limits<int64_t>::max());
   if (value && (value->dtype() != DataType::kFloat || value->num_elements() == 0))
@@ -81,17 +77,19 @@ NewAttrs ConvAttrs(const Graph& g, NodeId n, const FusedArgs& fused,
                    const std::optional<GridValue>& input) {
   const auto args = static_cast<int64_t>(fused.args.size()) + (fused.bias.empty() ? 0 : 1);
   NewAttrs attrs = {{"T", attr::Type(DataType::kFloat)}, {"num_args", attr::Int(args)}};
-  for (const std::string_view name :
-       {"strides", "padding", "explicit_paddings", "dilations", "leakyrelu_alpha"}) {
-    if (const AttrValue* value = g.attr(n, name); value != nullptr)
-      attrs.emplace_back(name, std::string(value->wire()));
-  }
+  CopyAttrs(g, n, {"strides", "padding", "explicit_paddings", "dilations", "leakyrelu_alpha"},
+            attrs);
   attrs.emplace_back("fused_ops", attr::StringList(fused.ops));
   PutGrid(input, attrs);
   return attrs;
 }
 
 }  // namespace
+
+bool Applied(Sweep& s, NodeId n, const Obstacle& obstacle) {
+  if (obstacle && !obstacle->empty()) s.context().Note(n, *obstacle);
+  return !obstacle;
+}
 
 Obstacle QuantizeConv(Sweep& s, NodeId n, const std::optional<GridValue>& input,
                       int64_t min_weights) {
@@ -102,10 +100,10 @@ Obstacle QuantizeConv(Sweep& s, NodeId n, const std::optional<GridValue>& input,
   if (TextAttr(g, n, "data_format") != "NHWC") return "its channels are not last";
   const std::optional<Tensor> weights = FloatConst(s, in[1]);
   if (!weights || weights->shape().rank() != 4) return "its weights are no constant";
-  if (weights->num_elements() < min_weights)
-    return absl::StrCat("its weights are only ", weights->num_elements());
-  const int64_t channels = weights->shape().dim(3), terms = weights->num_elements() / channels;
-  if (terms > kMostQuantizedTerms) return TooManyTerms(terms);
+  const int64_t count = weights->num_elements(), channels = weights->shape().dim(3);
+  if (std::string why = WhyNotSizes(count, count / channels, min_weights, kMostQuantizedTerms);
+      !why.empty())
+    return why;
   const PartialShape& images = s.shape(in[0]);
   if (!images.known_rank() || images.rank() != 4 || images.dim(3) != weights->shape().dim(2))
     return "its channels are in groups, or their number is not known";
@@ -138,22 +136,6 @@ Obstacle QuantizeConv(Sweep& s, NodeId n, const std::optional<GridValue>& input,
 
 namespace {
 
-NewAttrs ProductAttrs(const Graph& g, NodeId n, const WeightedProduct& p, const GridValue& input) {
-  NewAttrs attrs = {{"T", attr::Type(DataType::kFloat)},
-                    {"transpose_b", attr::Bool(p.transpose_b)}};
-  int64_t args = 0;
-  if (p.fuses) {
-    args = static_cast<int64_t>(g.data_inputs(n).size()) - p.first_arg;
-    CopyFusedOps(g, n, attrs);
-  } else if (p.biased) {
-    args = 1;
-    attrs.emplace_back("fused_ops", attr::StringList({"BiasAdd"}));
-  }
-  attrs.emplace_back("num_args", attr::Int(args));
-  PutGrid(input, attrs);
-  return attrs;
-}
-
 // The inputs of the product with weights `i`.
 std::vector<Output> ProductInputs(Sweep& s, NodeId n, const WeightedProduct& p,
                                   const GridValue& input, int i, const ByteCodes& codes) {
@@ -179,10 +161,10 @@ Obstacle QuantizeProduct(Sweep& s, NodeId n, const GridValue& input, int64_t min
   const std::optional<WeightedProduct> p = AsProduct(g, n);
   if (!p || g.output_type({n, 0}) != DataType::kFloat)
     return absl::StrCat(g.op_name(n), " of this form has no product of bytes");
-  const bool single = g.op_name(n) != "_TenonProjections";
-  if (!single && !s.MayReplaceOutputs(n))
+  if (p->projects && !s.MayReplaceOutputs(n))
     return "it is fetched, or control edges begin or end there";
-  NewAttrs attrs = ProductAttrs(g, n, *p, input);
+  NewAttrs attrs = ProductAttrs(g, n, *p);
+  PutGrid(input, attrs);
   if (!s.HasKernel(n, kOp, attrs) || !s.HasConstKernel(n, DataType::kInt8))
     return absl::StrCat("its device has no kernel for ", kOp);
   std::vector<ByteCodes> codes;
@@ -190,18 +172,15 @@ Obstacle QuantizeProduct(Sweep& s, NodeId n, const GridValue& input, int64_t min
     const std::optional<Tensor> weights = FloatConst(s, g.data_inputs(n)[i]);
     if (!weights) return "its weights are no constant";
     const Shape& shape = weights->shape();
-    if (shape.rank() < 2 || (shape.rank() > 2 && single)) return "its weights are no matrix";
-    if (shape.num_elements() < min_weights)
-      return absl::StrCat("its weights are only ", shape.num_elements());
-    const int64_t terms = shape.dim(p->transpose_b ? 1 : 0);
-    if (terms > kMostQuantizedTerms) return TooManyTerms(terms);
-    std::optional<ByteCodes> exact =
-        ExactCodes(*weights, {shape.num_elements() / terms, p->transpose_b});
+    if (std::string why = WhyNotShape(*p, shape, min_weights, kMostQuantizedTerms); !why.empty())
+      return why;
+    const int64_t columns = shape.num_elements() / shape.dim(p->transpose_b ? 1 : 0);
+    std::optional<ByteCodes> exact = ExactCodes(*weights, {columns, p->transpose_b});
     if (!exact) return "its weights are not rounded to 8 bits";
     codes.push_back(*std::move(exact));
   }
   if (!s.Allow()) return "";
-  if (single) {
+  if (!p->projects) {
     s.Become(n, kOp, ProductInputs(s, n, *p, input, 0, codes[0]), std::move(attrs));
     return std::nullopt;
   }

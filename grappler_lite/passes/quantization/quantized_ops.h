@@ -13,6 +13,8 @@ namespace tenon {
 
 // Why a node stays as it is; empty if the user switched the rewrite off.
 using Obstacle = std::optional<std::string>;
+// Whether there is none; notes it otherwise.
+bool Applied(Sweep& s, NodeId n, const Obstacle& obstacle);
 
 // Makes n, a Conv2D or _FusedConv2D, a _TenonQuantizedConv2D. With `input` its weights must have
 // exact codes, and its images are what `input` says; without, both become bytes by their extremes,

@@ -13,19 +13,14 @@
 namespace tenon {
 namespace {
 
-constexpr PassOption kLeastWeights = {"min_weights", 1024,
-                                      "weights of which a product needs so many"};
-
 template <typename Quantize>
 bool QuantizeRounded(Sweep& s, NodeId n, const Quantize& quantize) {
   if (!IsFloatProduct(s.graph(), n)) return false;
   const std::optional<GridValue> input = FindGrid(s, s.graph().data_inputs(n)[0]);
-  const Obstacle obstacle =
-      input ? quantize(*input, s.context().Argument(kLeastWeights))
-            : Obstacle("its input is not rounded to 8 bits by a constant range that holds 0");
-  if (!obstacle) return true;
-  if (!obstacle->empty()) s.context().Note(n, *obstacle);
-  return false;
+  return Applied(
+      s, n,
+      input ? quantize(*input, s.context().Argument(kMinWeights))
+            : Obstacle("its input is not rounded to 8 bits by a constant range that holds 0"));
 }
 
 bool QuantizeRoundedProduct(Sweep& s, NodeId n) {
@@ -49,7 +44,7 @@ constexpr Rewrite kStaticRewrites[] = {
 class StaticQuantization : public Pass {
  public:
   std::vector<RewriteInfo> rewrites() const override { return InfosOf(kStaticRewrites); }
-  std::vector<PassOption> options() const override { return {kLeastWeights}; }
+  std::vector<PassOption> options() const override { return {kMinWeights}; }
   absl::StatusOr<bool> Run(PassContext& context) override {
     if (context.target.is_tensorflow()) {
       return absl::FailedPreconditionError(
