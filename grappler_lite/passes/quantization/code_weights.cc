@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/byte_sums.h"
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/passes/quantization/quantized_ops.h"
 #include "grappler_lite/passes/quantization/weighted_ops.h"
@@ -26,9 +27,6 @@ namespace {
 constexpr std::string_view kCoded = "_TenonCodedMatMul", kCodedGather = "_TenonCodedGather";
 constexpr RewriteInfo kCodeWeights = {"code_weights", Exactness::kLowPrecision};
 constexpr std::string_view kDynamicCode = "int8_dynamic";
-// More terms of products of bytes might not fit 32 bits.
-constexpr int64_t kMostByteTerms = 65536;
-
 constexpr std::string_view kDynamicConvolutions = "Conv2D _FusedConv2D";
 
 bool QuantizeConvolution(Sweep& s, NodeId n) {
@@ -144,7 +142,7 @@ class CodeWeights : public Pass {
     const absl::StatusOr<Tensor> value = c.graph.ConstValue(weights);
     if (!value.ok()) return "its weights cannot be read";
     const int64_t most_terms =
-        code_ == kDynamicCode ? kMostByteTerms : std::numeric_limits<int64_t>::max();
+        code_ == kDynamicCode ? kMostCodedTerms : std::numeric_limits<int64_t>::max();
     if (std::string why = WhyNotShape(p, value->shape(), c.Argument(kMinWeights), most_terms);
         !why.empty())
       return why;

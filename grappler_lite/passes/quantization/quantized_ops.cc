@@ -7,15 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/op_defs/byte_sums.h"
 #include "grappler_lite/analysis/node_queries.h"
 #include "grappler_lite/passes/quantization/byte_codes.h"
 #include "grappler_lite/passes/quantization/weighted_ops.h"
 
 namespace tenon {
 namespace {
-
-// A sum of so many products of numbers up to 255 fits 32 bits.
-constexpr int64_t kMostQuantizedTerms = 32768;
 
 std::optional<Tensor> FloatConst(const Sweep& s, Output o) {
   std::optional<Tensor> value = s.ConstOf(o, std::numeric_limits<int64_t>::max());

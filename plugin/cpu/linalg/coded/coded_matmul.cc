@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/byte_sums.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/base/workers.h"
@@ -25,8 +26,6 @@
 namespace tenon::cpu {
 namespace {
 
-// A sum of so many products of bytes fits 32 bits.
-constexpr int64_t kMostByteTerms = 65536;
 // Blocks of rows of weights that are expanded at a time: 64 kB of floats for a panel.
 constexpr int64_t kBlocksTogether = 8;
 constexpr int64_t kRowsTogether = kBlocksTogether * kCodedRows;
@@ -207,10 +206,7 @@ absl::Status RunBytesByRow(const void* state, const StepArgs& args) {
 }
 
 absl::Status PrepareBytesByRow(Prepare& p, const CodedProblem& q) {
-  if (q.k > kMostByteTerms) {
-    return p.Unimplemented(
-        absl::StrCat("sums of ", q.k, " products of bytes may not fit 32 bits: is not built"));
-  }
+  TENON_RETURN_IF_ERROR(CheckByteTerms(p, q.k, kMostCodedTerms));
   const Tensor& b = *p.input_value(1);
   const ByteMatMul product(q.m, q.k, q.n, {false}, {true});
   absl::Status status;

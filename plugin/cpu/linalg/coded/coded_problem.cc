@@ -37,4 +37,10 @@ absl::StatusOr<CodedProblem> ReadCodedProblem(Prepare& p, int first_arg) {
   return q;
 }
 
+absl::Status CheckByteTerms(const Prepare& p, int64_t terms, int64_t most) {
+  if (terms <= most) return absl::OkStatus();
+  return p.Unimplemented(
+      absl::StrCat("sums of ", terms, " products of bytes may not fit 32 bits: is not built"));
+}
+
 }  // namespace tenon::cpu

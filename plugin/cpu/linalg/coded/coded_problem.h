@@ -23,5 +23,7 @@ struct CodedProblem {
 // `first_arg` is the first input of what is fused. INVALID_ARGUMENT if the shapes do not fit;
 // UNIMPLEMENTED for a batch normalization.
 absl::StatusOr<CodedProblem> ReadCodedProblem(Prepare& p, int first_arg);
+// UNIMPLEMENTED if sums of `terms` products of bytes, more than `most`, may not fit 32 bits.
+absl::Status CheckByteTerms(const Prepare& p, int64_t terms, int64_t most);
 
 }  // namespace tenon::cpu

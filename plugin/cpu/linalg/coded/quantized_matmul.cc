@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/byte_sums.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/coded/byte_input.h"
 #include "plugin/cpu/linalg/coded/coded_problem.h"
@@ -58,6 +59,7 @@ absl::Status RunQuantizedMatMul(const void* state, const StepArgs& args) {
 
 absl::Status PrepareQuantizedMatMul(Prepare& p) {
   TENON_ASSIGN_OR_RETURN(const CodedProblem q, ReadCodedProblem(p, 4));
+  TENON_RETURN_IF_ERROR(CheckByteTerms(p, q.k, kMostQuantizedTerms));
   for (const int i : {kScalesInput, kZerosInput}) {
     if (!(p.input_shape(i) == Shape({q.n})))
       return p.Invalid(absl::StrCat("scales and zeros need ", q.n, " values, one for each column"));

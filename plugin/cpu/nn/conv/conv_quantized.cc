@@ -4,8 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "graph/op_defs/byte_sums.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/coded/byte_input.h"
+#include "plugin/cpu/linalg/coded/coded_problem.h"
 #include "plugin/cpu/linalg/coded/following.h"
 #include "plugin/cpu/linalg/coded/quantized_loops.h"
 #include "plugin/cpu/linalg/products/byte_constant.h"
@@ -58,6 +60,7 @@ absl::Status PrepareQuantizedConv(Prepare& p) {
     return p.Unimplemented(
         absl::StrCat("a convolution of bytes in ", q.groups, " groups is not built"));
   }
+  TENON_RETURN_IF_ERROR(CheckByteTerms(p, q.window_places() * q.in_channels, kMostQuantizedTerms));
   TENON_ASSIGN_OR_RETURN(const FusedOps fused, ReadFusedOps(p, 4));
   if (fused.batch_norm >= 0)
     return p.Unimplemented("fused_ops [FusedBatchNorm] of a convolution of bytes is not built");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/op_defs/attr_value.h"
+#include "graph/op_defs/byte_sums.h"
 #include "plugin/cpu/linalg/coded/quantized_loops.h"
 #include "tests/plugin/cpu/float_op_util.h"
 
@@ -155,6 +156,22 @@ TEST(QuantizedProducts, RefuseWhatIsWrong) {
       "_TenonQuantizedConv2D", ConvAttrs(0.1f),
       {Noise(Shape({1, 4, 4, 4}), 1), Bytes(Shape({3, 3, 2, 4})), Scales(4), Zeros(4)});
   EXPECT_EQ(groups.status().code(), absl::StatusCode::kUnimplemented) << groups.status();
+}
+
+TEST(QuantizedProducts, RefuseSumsThatMayNotFit32Bits) {
+  const Tensor scales = Scales(1), zeros = Zeros(1);
+  for (const int64_t terms : {kMostQuantizedTerms, kMostQuantizedTerms + 1}) {
+    const auto product =
+        RunCpuKernel("_TenonQuantizedMatMul", ProductAttrs(0.1f, -128, 127),
+                     {Noise(Shape({1, terms}), 1), Bytes(Shape({terms, 1})), scales, zeros});
+    const auto convolution = RunCpuKernel(
+        "_TenonQuantizedConv2D", ConvAttrs(0.1f),
+        {Noise(Shape({1, 1, 1, terms}), 1), Bytes(Shape({1, 1, terms, 1})), scales, zeros});
+    for (const absl::Status& status : {product.status(), convolution.status()}) {
+      EXPECT_EQ(status.ok(), terms <= kMostQuantizedTerms) << status;
+      if (!status.ok()) EXPECT_THAT(std::string(status.message()), HasSubstr("may not fit"));
+    }
+  }
 }
 
 // --- The loops of every instruction set that the processor has.
