@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "plugin/cpu/arrays/sub_kernels.h"
-#include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/nn/conv/conv.h"
 #include "plugin/kernels/kernel.h"
@@ -17,33 +16,18 @@
 namespace tenon::cpu {
 namespace {
 
-struct Conversion {
-  ElementLoop loop;
-  int64_t elements;
-  size_t from_bytes, to_bytes;  // of an element
-};
-
-absl::Status RunConversion(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const Conversion*>(state);
-  args.workers->ParallelFor(s.elements, GrainFor(8), [&](int64_t begin, int64_t end) {
-    const void* const in[] = {static_cast<const char*>(args.in[0]) + begin * s.from_bytes};
-    s.loop(in, static_cast<char*>(args.out[0]) + begin * s.to_bytes, end - begin, 0);
-  });
-  return absl::OkStatus();
-}
-
-SubTensor Convert(SubKernels& parts, const SubTensor& from, DataType to) {
-  return parts.Run(&RunConversion,
-                   std::make_shared<Conversion>(
-                       Conversion{FindCastLoop(from.type, to), from.shape.num_elements(),
-                                  DataTypeSize(from.type), DataTypeSize(to)}),
-                   {from}, to, from.shape);
+absl::StatusOr<SubTensor> Convert(SubKernels& parts, const SubTensor& from, DataType to) {
+  return parts.Call("Cast", {{"DstT", attr::Type(to)}, {"SrcT", attr::Type(from.type)}}, to,
+                    {from});
 }
 
 // The value as floats, which the session keeps. Null if there is no memory.
 std::shared_ptr<const Tensor> WidenedConstant(const Prepare& p, const Tensor& value) {
+  // Constants of several types and shapes may share their bytes.
+  const std::string form =
+      absl::StrCat("floats of ", DataTypeName(value.dtype()), " ", value.shape().ToString());
   const auto widened =
-      p.session().GetPacked(value.data(), "as floats", [&]() -> std::shared_ptr<const void> {
+      p.session().GetPacked(value.data(), form, [&]() -> std::shared_ptr<const void> {
         absl::StatusOr<Tensor> floats = Tensor::Allocate(DataType::kFloat, value.shape());
         if (!floats.ok()) return nullptr;
         // The loops want aligned data, which a file's constants need not be.
@@ -68,9 +52,10 @@ absl::Status PrepareWidenedConv(Prepare& p) {
       inputs.push_back(given);
       continue;
     }
-    SubTensor& floats = inputs.emplace_back(Convert(parts, given, DataType::kFloat));
+    TENON_ASSIGN_OR_RETURN(SubTensor floats, Convert(parts, given, DataType::kFloat));
     if (given.value != nullptr)
       floats.value = values.emplace_back(WidenedConstant(p, *given.value)).get();
+    inputs.push_back(std::move(floats));
   }
   std::vector<std::pair<std::string, std::string>> attrs;
   for (const Attr& attr : p.attrs().all()) {
@@ -79,7 +64,8 @@ absl::Status PrepareWidenedConv(Prepare& p) {
   }
   TENON_ASSIGN_OR_RETURN(const SubTensor result, parts.Call(p.op().name, std::move(attrs),
                                                             DataType::kFloat, std::move(inputs)));
-  parts.Finish({Convert(parts, result, p.output_type(0))});
+  TENON_ASSIGN_OR_RETURN(const SubTensor rounded, Convert(parts, result, p.output_type(0)));
+  parts.Finish({rounded});
   return absl::OkStatus();
 }
 
