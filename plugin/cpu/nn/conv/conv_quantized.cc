@@ -8,8 +8,7 @@
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/linalg/coded/byte_input.h"
 #include "plugin/cpu/linalg/coded/coded_problem.h"
-#include "plugin/cpu/linalg/coded/following.h"
-#include "plugin/cpu/linalg/coded/quantized_loops.h"
+#include "plugin/cpu/linalg/coded/quantized_results.h"
 #include "plugin/cpu/linalg/products/byte_constant.h"
 #include "plugin/cpu/linalg/products/byte_conv.h"
 #include "plugin/cpu/nn/conv/conv.h"
@@ -19,37 +18,26 @@
 namespace tenon::cpu {
 namespace {
 
-constexpr int kScalesInput = 2, kZerosInput = 3;
-
 struct QuantizedConv {
-  FusedOps fused;
   ByteInput input;
   ByteConv conv;
   ByteConstant filter;
-  Following following;
+  QuantizedResults results;
 };
 
 // Scratch: what the input becomes, then what the convolution takes.
 absl::Status RunQuantizedConv(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const QuantizedConv*>(state);
-  const QuantizedLoops& loops = ChooseQuantizedLoops();
   const int64_t n = s.conv.windows().out_channels, places = s.conv.windows().out_places();
   const ByteInput::Result images =
       s.input.Run(args, static_cast<const float*>(args.in[0]), args.scratch);
-  const auto* const scales = static_cast<const float*>(args.in[kScalesInput]);
-  const auto* const bias =
-      s.fused.bias < 0 ? nullptr : static_cast<const float*>(args.in[s.fused.bias]);
-  auto* const out = static_cast<float*>(args.out[0]);
   const auto store = [&](int64_t image, int64_t first, int64_t count, const int32_t* sums) {
-    const int64_t at = (image * places + first) * n;
-    loops.from_sums(sums, count, n, images.scales[image], scales, bias, out + at);
-    s.following.Run(args, out + at, count * n, 0, at);
+    s.results.Store(args, sums, count, n, images.scales[image], 0, (image * places + first) * n);
   };
   const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = store;
-  const absl::Span<const int32_t> zeros(static_cast<const int32_t*>(args.in[kZerosInput]),
-                                        static_cast<size_t>(n));
   return s.conv.Run(args, static_cast<char*>(args.scratch) + s.input.ScratchBytes(), images.bytes,
-                    s.filter.Or(args.in[1]), {images.zeros, zeros}, nullptr, &finish);
+                    s.filter.Or(args.in[1]), {images.zeros, s.results.zeros(args)}, nullptr,
+                    &finish);
 }
 
 absl::Status PrepareQuantizedConv(Prepare& p) {
@@ -61,17 +49,12 @@ absl::Status PrepareQuantizedConv(Prepare& p) {
         absl::StrCat("a convolution of bytes in ", q.groups, " groups is not built"));
   }
   TENON_RETURN_IF_ERROR(CheckByteTerms(p, q.window_places() * q.in_channels, kMostQuantizedTerms));
-  TENON_ASSIGN_OR_RETURN(const FusedOps fused, ReadFusedOps(p, 4));
+  TENON_ASSIGN_OR_RETURN(const FusedOps fused, ReadFusedOps(p, QuantizedResults::kFirstArg));
   if (fused.batch_norm >= 0)
     return p.Unimplemented("fused_ops [FusedBatchNorm] of a convolution of bytes is not built");
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, q.OutputDims()));
   TENON_RETURN_IF_ERROR(CheckFusedShapes(p, fused, output, attrs.channel()));
-  for (const int i : {kScalesInput, kZerosInput}) {
-    if (!(p.input_shape(i) == Shape({q.out_channels}))) {
-      return p.Invalid(
-          absl::StrCat("scales and zeros need ", q.out_channels, " values, one for each channel"));
-    }
-  }
+  TENON_ASSIGN_OR_RETURN(const auto results, QuantizedResults::Read(p, fused, q.out_channels));
   TENON_ASSIGN_OR_RETURN(const ByteInput input,
                          ByteInput::Read(p, q.batch, q.in_places() * q.in_channels));
   p.set_output_shape(0, output);
@@ -82,8 +65,7 @@ absl::Status PrepareQuantizedConv(Prepare& p) {
   p.set_scratch_bytes(input.ScratchBytes() +
                       conv.ScratchBytes(p.workers(), true, filter.is_packed()));
   p.set_run(&RunQuantizedConv,
-            std::make_shared<QuantizedConv>(
-                QuantizedConv{fused, input, conv, filter, Following(fused, /*adds_bias=*/false)}));
+            std::make_shared<QuantizedConv>(QuantizedConv{input, conv, filter, results}));
   return absl::OkStatus();
 }
 
