@@ -95,7 +95,7 @@ constexpr OpSpec kTenonOps[] = {
     // As _TenonCodedMatMul, by a constant b of bytes: element [p, j] stands for (b[p, j] -
     // zeros[j]) * scales[j]. Each value of a is rounded to the nearest of the multiples of `step`
     // from `least` to `most`, at most 255 apart, with 0 among them; sums of their products are
-    // exact. A row with a NaN gives NaN.
+    // exact, of up to kMostQuantizedTerms (op_defs/byte_sums.h). A row with a NaN gives NaN.
     {"_TenonQuantizedMatMul", "a: T; b: int8; scales: float; zeros: int32; args: num_args * T",
      "product: T",
      "T: {float}; step: float; least: int; most: int; transpose_b: bool = false; "

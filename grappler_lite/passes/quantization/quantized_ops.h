@@ -22,8 +22,9 @@ bool Applied(Sweep& s, NodeId n, const Obstacle& obstacle);
 Obstacle QuantizeConv(Sweep& s, NodeId n, const std::optional<GridValue>& input,
                       int64_t min_weights);
 
-// Makes n, a product with constant weights that have exact codes, a _TenonQuantizedMatMul, or
-// several. As above.
+// Makes n, a product by constant weights, a _TenonQuantizedMatMul; for a _TenonProjections makes
+// one for each of its products. The weights must have exact codes, and the left side is what
+// `input` says. nullopt if n changed. Fewer weights than `min_weights` are an obstacle.
 Obstacle QuantizeProduct(Sweep& s, NodeId n, const GridValue& input, int64_t min_weights);
 
 }  // namespace tenon

@@ -23,13 +23,17 @@ struct GridValue {
 // nullopt for a step that is no positive number, multiples without 0, or more than 256 of them.
 std::optional<ValueGrid> MakeGrid(float step, double least, double most);
 
-// As FindGrid, of values that single ops compute: scaled, rounded, limited, cast to an integer type
-// and back, and scaled again.
-std::optional<GridValue> FindComputedGrid(const Sweep& s, Output o);
-
-// What `o` is: the result of FakeQuantWithMinMaxArgs and -Vars, of QuantizeAndDequantizeV2 to V4 by
-// a given range, or of Dequantize, with constant ranges of the whole tensor, and of what moves such
-// values. nullopt for all else. `from` is `o` where more than rounding makes the value.
+// The grid of `o`, if `o` is
+//   * the result of FakeQuantWithMinMaxArgs or -Vars, of QuantizeAndDequantizeV2 to V4 by a given
+//     range, or of Dequantize, with constant ranges of the whole tensor;
+//   * what FindComputedGrid finds;
+//   * what ops that move values or choose among them, such as Reshape and MaxPool, make of these.
+// nullopt for all else. GridValue::from is `o` itself where the value is made by more than
+// rounding.
 std::optional<GridValue> FindGrid(const Sweep& s, Output o);
+
+// The part of FindGrid for rounding that a graph writes out in single ops: values are scaled,
+// rounded, limited, cast to an integer type and back, and scaled again.
+std::optional<GridValue> FindComputedGrid(const Sweep& s, Output o);
 
 }  // namespace tenon

@@ -27,8 +27,8 @@ struct WeightMatrix {
 };
 
 // Panels as coded_loops.h has them. A scale is that of 32 rows of a column, rounded to bfloat16:
-// with 4 bits that of some scales for codes of -8 to 7 that has the least sum of
-// squared errors, with 8 bits the one for which the largest magnitude becomes -127 or 127.
+// with 8 bits the one for which the largest magnitude becomes -127 or 127; with 4 bits, for codes
+// of -8 to 7, the one of several scales that has the least sum of squared errors.
 struct CodedPanels {
   explicit CodedPanels(size_t bytes) : memory(bytes) {}
   PackedBytes memory;
