@@ -8,6 +8,7 @@
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
+#include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/nn/normalization/normalize_rows.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
@@ -34,6 +35,7 @@ struct BatchNorm {
   bool has_reserve3 = false;    // an output that GPUs use
   bool old_statistics = false;  // training: mean and variance hold running statistics
   void (*normalize)(const NormalizeRows&);
+  ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16
 };
 
 // The vectors that a run derives, in its scratch memory.
@@ -128,18 +130,47 @@ void NormalizeFloat(const BatchNorm& s, const StepArgs& args, const Vectors& v) 
   });
 }
 
-void NormalizeAny(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
+// The same for half and bfloat16, which become floats in pieces that stay in the first cache.
+void NormalizeWidened(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
+  constexpr int64_t kPiece = 2048;
+  constexpr int64_t kBytes = 2;  // of an element
   const int64_t row = s.channels * s.inner;
+  const auto piece = [&](int64_t at, int64_t rows, int64_t c, int64_t channels, int64_t inner) {
+    alignas(64) float x[kPiece], side[kPiece];
+    const int64_t n = rows * channels * inner;
+    const auto widen = [&](int input, float* to) {
+      const void* const in[] = {static_cast<const char*>(args.in[input]) + at * kBytes};
+      s.widen(in, to, n, 0);
+    };
+    widen(kNormX, x);
+    if (s.side) widen(kNormSide, side);
+    s.normalize({x, x, rows, channels, inner, v.mean + c, v.factor + c, v.offset + c,
+                 s.side ? side : nullptr, s.relu});
+    const void* const in[] = {x};
+    s.narrow(in, static_cast<char*>(args.out[kNormY]) + at * kBytes, n, 0);
+  };
+  // Calls f(begin, size) for parts of `count`, each of at most `most`.
+  const auto split = [](int64_t count, int64_t most, auto f) {
+    for (int64_t i = 0; i < count; i += most) f(i, std::min(most, count - i));
+  };
   args.workers->ParallelFor(s.outer, GrainFor(row * 8), [&](int64_t begin, int64_t end) {
-    VisitFloat(s.type, [&](auto element) {
-      for (int64_t i = begin * row; i < end * row; ++i) {
-        const int64_t c = i / s.inner % s.channels;
-        float y = (element.template As<float>(args.in[kNormX], i) - v.mean[c]) * v.factor[c] +
-                  v.offset[c];
-        if (s.side) y += element.template As<float>(args.in[kNormSide], i);
-        element.Put(args.out[kNormY], i, s.relu && y < 0 ? 0.0f : y);
+    if (row <= kPiece) {
+      split(end - begin, kPiece / row, [&](int64_t i, int64_t rows) {
+        piece((begin + i) * row, rows, 0, s.channels, s.inner);
+      });
+      return;
+    }
+    for (int64_t o = begin; o < end; ++o) {
+      if (s.inner == 1) {
+        split(s.channels, kPiece,
+              [&](int64_t c, int64_t channels) { piece(o * row + c, 1, c, channels, 1); });
+        continue;
       }
-    });
+      for (int64_t c = 0; c < s.channels; ++c) {
+        split(s.inner, kPiece,
+              [&](int64_t i, int64_t inner) { piece(o * row + c * s.inner + i, 1, c, 1, inner); });
+      }
+    }
   });
 }
 
@@ -161,7 +192,7 @@ absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
   if (s.type == DataType::kFloat) {
     NormalizeFloat(s, args, v);
   } else {
-    NormalizeAny(s, args, v);
+    NormalizeWidened(s, args, v);
   }
   return absl::OkStatus();
 }
@@ -233,6 +264,10 @@ absl::Status PrepareBatchNorm(Prepare& p) {
   s->old_statistics = s->training && s->new_share != 1;
   s->normalize = SelectIsa<void (*)(const NormalizeRows&)>(&sse2::Normalize, &avx2::Normalize,
                                                            &avx512::Normalize);
+  if (HasType(kHalfTypes, s->type)) {
+    s->widen = FindCastLoop(s->type, DataType::kFloat);
+    s->narrow = FindCastLoop(DataType::kFloat, s->type);
+  }
   p.set_output_shape(kNormY, x);
   for (int i = kNormBatchMean; i <= kNormSavedVariance; ++i)
     p.set_output_shape(i, Shape({s->channels}));
