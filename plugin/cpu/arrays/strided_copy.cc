@@ -41,6 +41,15 @@ void MoveRow(const char* from, int64_t from_stride, char* to, int64_t to_stride,
     std::fill_n(reinterpret_cast<T*>(to), n, value);
     return;
   }
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  if (from_stride == -kBytes && to_stride == kBytes) {
+    // Backwards: the compiler makes vectors of a loop of known strides.
+    for (int64_t i = 0; i < n; ++i) {
+      std::memcpy(&value, from - i * kBytes, sizeof(T));
+      std::memcpy(to + i * kBytes, &value, sizeof(T));
+    }
+    return;
+  }
   for (int64_t i = 0; i < n; ++i) {
     std::memcpy(&value, from + i * from_stride, sizeof(T));
     std::memcpy(to + i * to_stride, &value, sizeof(T));
