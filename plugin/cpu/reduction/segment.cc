@@ -1,6 +1,9 @@
 // Rows reduced by a number that each carries: Segment* (sorted) and UnsortedSegment*.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,57 +16,136 @@
 namespace tenon::cpu {
 namespace {
 
-// Sets `to` to the sum of `rows` rows of n elements, one after the other, in this order.
-using SumRunFn = void (*)(const char* from, int64_t rows, int64_t n, char* to);
+// Sets `to` to what `rows` rows of n elements, one after the other, become in this order.
+using RunFn = void (*)(const char* from, int64_t rows, int64_t n, char* to);
 
-// Sums of four vectors stay in registers.
-template <typename T>
-void SumRun(const char* from, int64_t rows, int64_t n, char* to) {
+// Columns [0, n) of rows that are `stride` elements apart; `kVectors` vectors stay in registers.
+// Returns the columns that it took.
+template <int kVectors, typename T, typename Rule>
+int64_t JoinColumns(const T* x, int64_t rows, int64_t stride, int64_t n, const Rule& rule, T* to) {
   typedef T Vector __attribute__((vector_size(16), aligned(alignof(T))));
-  constexpr int64_t kLanes = 16 / sizeof(T), kTogether = 4 * kLanes;
-  const auto* const x = reinterpret_cast<const T*>(from);
-  auto* const sums = reinterpret_cast<T*>(to);
+  constexpr int64_t kTogether = kVectors * int64_t{16 / sizeof(T)};
   int64_t i = 0;
   for (; i + kTogether <= n; i += kTogether) {
     const Vector* row =
         reinterpret_cast<const Vector*>(x + i);  // `auto` would forget the alignment
-    Vector sum[4] = {row[0], row[1], row[2], row[3]};
+    Vector held[kVectors];
+    for (int v = 0; v < kVectors; ++v) held[v] = rule.Start(row[v]);
     for (int64_t r = 1; r < rows; ++r) {
-      row = reinterpret_cast<const Vector*>(x + r * n + i);
-      for (int v = 0; v < 4; ++v) sum[v] += row[v];
+      row = reinterpret_cast<const Vector*>(x + r * stride + i);
+      for (int v = 0; v < kVectors; ++v) held[v] = rule.Join(held[v], row[v]);
     }
-    std::memcpy(sums + i, sum, sizeof(sum));
+    std::memcpy(to + i, held, sizeof(held));
   }
+  return i;
+}
+
+template <typename T, typename Rule>
+void JoinRows(const T* x, int64_t rows, int64_t stride, int64_t n, const Rule& rule, T* to) {
+  int64_t i = JoinColumns<4>(x, rows, stride, n, rule, to);
+  i += JoinColumns<1>(x + i, rows, stride, n - i, rule, to + i);
   for (; i < n; ++i) {
-    T sum = x[i];
-    for (int64_t r = 1; r < rows; ++r) sum += x[r * n + i];
-    sums[i] = sum;
+    T held = rule.Start(x[i]);
+    for (int64_t r = 1; r < rows; ++r) held = rule.Join(held, x[r * stride + i]);
+    to[i] = held;
   }
 }
 
-// Null where ElementSteps do. Unsigned sums wrap around.
-SumRunFn FindSumRun(DataType type) {
+// Of a number or a vector of them.
+struct Sums {
+  template <typename V>
+  V Start(V x) const {
+    return x;
+  }
+  template <typename V>
+  V Join(V held, V x) const {
+    return held + x;
+  }
+};
+template <typename T>
+void SumRun(const char* from, int64_t rows, int64_t n, char* to) {
+  JoinRows(reinterpret_cast<const T*>(from), rows, n, n, Sums(), reinterpret_cast<T*>(to));
+}
+
+// The greatest or least of columns that TensorFlow compares at once (LanesOf): whole vectors start
+// from an infinity, with which a first NaN is lost.
+template <typename T, bool kGreatest>
+struct LaneExtremes {
+  template <typename V>
+  V Join(V held, V x) const {
+    return (kGreatest ? x > held : x < held) ? x : held;
+  }
+  template <typename V>
+  V Start(V x) const {
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    return Join(V{} + (kGreatest ? -kInfinity : kInfinity), x);
+  }
+};
+// Of the rest, which starts from the row itself. The order of operands matters to a NaN:
+// TensorFlow's vectors and its rest have opposite orders.
+template <bool kGreatest>
+struct RestExtremes {
+  template <typename V>
+  V Start(V x) const {
+    return x;
+  }
+  template <typename V>
+  V Join(V held, V x) const {
+    return (kGreatest ? held > x : held < x) ? held : x;
+  }
+};
+template <typename T, bool kGreatest>
+void ExtremeRun(const char* from, int64_t rows, int64_t n, char* to) {
+  const auto* const x = reinterpret_cast<const T*>(from);
+  auto* const y = reinterpret_cast<T*>(to);
+  int64_t lanes = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kLanes = sizeof(T) == 8 ? 4 : 8;
+    lanes = n / kLanes * kLanes;
+    JoinRows(x, rows, n, lanes, LaneExtremes<T, kGreatest>(), y);
+  }
+  JoinRows(x + lanes, rows, n, n - lanes, RestExtremes<kGreatest>(), y + lanes);
+  if constexpr (std::is_floating_point_v<T>) {
+    // A denormal becomes the zero of its sign, for which comparisons took it.
+    for (int64_t i = 0; i < n; ++i) y[i] = y[i] == 0 ? std::copysign(T{0}, y[i]) : y[i];
+  }
+}
+
+template <typename T>
+RunFn RunOf(ElementOp combine) {
+  if (combine == ElementOp::kAtLeast) return &ExtremeRun<T, true>;
+  if (combine == ElementOp::kAtMost) return &ExtremeRun<T, false>;
+  // Unsigned sums wrap around.
+  if constexpr (std::is_integral_v<T>) return &SumRun<std::make_unsigned_t<T>>;
+  if constexpr (!std::is_integral_v<T>) return &SumRun<T>;
+}
+
+// For sums and extremes. Null where ElementSteps do.
+RunFn FindRun(DataType type, ElementOp combine) {
+  if (combine == ElementOp::kMul) return nullptr;
   switch (type) {
     case DataType::kFloat:
-      return &SumRun<float>;
+      return RunOf<float>(combine);
     case DataType::kDouble:
-      return &SumRun<double>;
+      return RunOf<double>(combine);
     case DataType::kInt32:
+      return RunOf<int32_t>(combine);
     case DataType::kUint32:
-      return &SumRun<uint32_t>;
+      return RunOf<uint32_t>(combine);
     case DataType::kInt64:
+      return RunOf<int64_t>(combine);
     case DataType::kUint64:
-      return &SumRun<uint64_t>;
+      return RunOf<uint64_t>(combine);
     default:
       return nullptr;
   }
 }
 
 struct SegmentState {
-  SumRunFn sum = nullptr;    // of sorted sums and means; or null
-  ElementStep combine;       // a row with what its segment holds
-  ElementStep start, lanes;  // of columns that TensorFlow compares at once (LanesOf)
-  ElementStep divide;        // a row by a count, for means
+  RunFn join_rows = nullptr;  // of sorted segments; or null
+  ElementStep combine;        // a row with what its segment holds
+  ElementStep start, lanes;   // of columns that TensorFlow compares at once (LanesOf)
+  ElementStep divide;         // a row by a count, for means
   int64_t rows = 0, row_elements = 0, row_bytes = 0, lane_bytes = 0;
   int64_t segments = 0;  // of the unsorted ones
   DataType type, id_type;
@@ -125,48 +207,63 @@ void DivideBy(const SegmentState& s, int64_t count, char* row, Workers* alone) {
   RunElementStep(s.divide, in, row, alone);
 }
 
-absl::Status RunSorted(const void* state, const StepArgs& args) {
-  const auto& s = *static_cast<const SegmentState*>(state);
-  const auto id = [&](int64_t i) { return LoadIndex(args.in[1], s.id_type, i); };
-  for (int64_t i = 0; i < s.rows; ++i) {
-    if (id(i) < 0)
-      return absl::InvalidArgumentError(absl::StrCat("segment ids must be >= 0: ", id(i)));
-    if (i > 0 && id(i) < id(i - 1))
+// Whether ids are not negative and do not fall.
+template <typename Id>
+absl::Status CheckSorted(const Id* ids, int64_t rows) {
+  if (rows > 0 && ids[0] >= 0 && std::is_sorted(ids, ids + rows)) return absl::OkStatus();
+  for (int64_t i = 0; i < rows; ++i) {
+    if (ids[i] < 0)
+      return absl::InvalidArgumentError(absl::StrCat("segment ids must be >= 0: ", ids[i]));
+    if (i > 0 && ids[i] < ids[i - 1])
       return absl::InvalidArgumentError("segment ids are not increasing");
   }
-  const int64_t last = s.rows == 0 ? -1 : id(s.rows - 1);
+  return absl::OkStatus();
+}
+
+// The rows [i, end) of one segment.
+void JoinSegment(const SegmentState& s, const char* data, int64_t i, int64_t end, char* to,
+                 Workers* alone) {
+  const char* from = data + i * s.row_bytes;
+  const int64_t rows = end - i;
+  if (rows == 1) {
+    std::memcpy(to, from, s.row_bytes);
+  } else if (s.join_rows != nullptr) {
+    s.join_rows(from, rows, s.row_elements, to);
+  } else {
+    Start(s, from, to, alone);
+    for (int64_t r = 1; r < rows; ++r) Join(s, from + r * s.row_bytes, to, alone);
+  }
+  if (s.mean) DivideBy(s, rows, to, alone);
+}
+
+template <typename Id>
+absl::Status RunSortedBy(const SegmentState& s, const StepArgs& args) {
+  const auto* const ids = static_cast<const Id*>(args.in[1]);
+  TENON_RETURN_IF_ERROR(CheckSorted(ids, s.rows));
+  const int64_t last = s.rows == 0 ? -1 : ids[s.rows - 1];
   // The number of segments, one more, would overflow.
   if (last == INT64_MAX)
     return absl::InvalidArgumentError(absl::StrCat("no tensor holds segment ", last));
-  const int64_t segments = last + 1;
-  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stacked(segments, s.row_shape)));
+  TENON_ASSIGN_OR_RETURN(const Shape shape, Shape::Make(Stacked(last + 1, s.row_shape)));
   TENON_ASSIGN_OR_RETURN(void* data, args.run_state->AllocateOutput(0, shape));
-  char* out = static_cast<char*>(data);
-  FillEmpty(s, out, segments);
+  char* const out = static_cast<char*>(data);
   Workers alone(1);
-  for (int64_t i = 0, end = 0; i < s.rows && s.sum != nullptr; i = end) {
-    while (++end < s.rows && id(end) == id(i)) {
+  int64_t next = 0;  // the first segment that nothing has filled
+  for (int64_t i = 0, end = 0; i < s.rows; i = end) {
+    const int64_t id = ids[i];
+    while (++end < s.rows && ids[end] == id) {
     }
-    char* const to = out + id(i) * s.row_bytes;
-    s.sum(static_cast<const char*>(args.in[0]) + i * s.row_bytes, end - i, s.row_elements, to);
-    if (s.mean) DivideBy(s, end - i, to, &alone);
-  }
-  if (s.sum != nullptr) return absl::OkStatus();
-  for (int64_t i = 0, start = 0; i < s.rows; ++i) {
-    if (i > 0 && id(i) != id(i - 1)) start = i;
-    char* to = out + id(i) * s.row_bytes;
-    const char* from = static_cast<const char*>(args.in[0]) + i * s.row_bytes;
-    const bool ends = i + 1 == s.rows || id(i + 1) != id(i);
-    if (i > start) {
-      Join(s, from, to, &alone);
-    } else if (ends) {
-      std::memcpy(to, from, s.row_bytes);
-    } else {
-      Start(s, from, to, &alone);
-    }
-    if (s.mean && ends) DivideBy(s, i + 1 - start, to, &alone);
+    if (next < id) FillEmpty(s, out + next * s.row_bytes, id - next);
+    JoinSegment(s, static_cast<const char*>(args.in[0]), i, end, out + id * s.row_bytes, &alone);
+    next = id + 1;
   }
   return absl::OkStatus();
+}
+
+absl::Status RunSorted(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const SegmentState*>(state);
+  return s.id_type == DataType::kInt64 ? RunSortedBy<int64_t>(s, args)
+                                       : RunSortedBy<int32_t>(s, args);
 }
 
 // Negative ids are left out. As in TensorFlow, nothing looks at the ids of rows without elements.
@@ -213,7 +310,7 @@ absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id
   s->row_bytes = s->row_elements * static_cast<int64_t>(DataTypeSize(s->type));
   for (int d = id_rank; d < data.rank(); ++d) s->row_shape.push_back(data.dim(d));
   s->mean = op.mean;
-  if (sorted && op.combine == ElementOp::kAdd) s->sum = FindSumRun(s->type);
+  if (sorted) s->join_rows = FindRun(s->type, op.combine);
   const bool extreme = op.combine == ElementOp::kAtLeast || op.combine == ElementOp::kAtMost;
   const int64_t lanes = sorted && extreme && HasType(kFloatTypes, s->type)
                             ? s->row_elements / LanesOf(s->type) * LanesOf(s->type)
