@@ -15,21 +15,17 @@ struct SearchState {
   bool index64 = false;
 };
 
-// The number of elements of a row (from element `begin` on) that stand before `value`.
-template <typename Element, typename T>
-int64_t CountBefore(const SearchState& s, Element element, const void* row, int64_t begin,
-                    T value) {
-  int64_t first = 0, last = s.sorted;
-  while (first < last) {
-    const int64_t middle = first + (last - first) / 2;
-    const T x = element.template As<T>(row, begin + middle);
-    if (s.upper ? !(value < x) : x < value) {
-      first = middle + 1;
-    } else {
-      last = middle;
-    }
-  }
-  return first;
+// The number of elements of a row (from element `begin` on) that stand before `value`. Without
+// jumps that depend on the values: half of them would be guessed wrong.
+template <bool kUpper, typename Element, typename T>
+int64_t CountBefore(Element element, const void* row, int64_t begin, int64_t count, T value) {
+  int64_t first = begin;
+  const auto before = [&](int64_t i) {
+    const T x = element.template As<T>(row, i);
+    return kUpper ? !(value < x) : x < value;
+  };
+  for (; count > 1; count -= count / 2) first += before(first + count / 2 - 1) ? count / 2 : 0;
+  return first - begin + (count == 1 && before(first) ? 1 : 0);
 }
 
 absl::Status RunSearch(const void* state, const StepArgs& args) {
@@ -40,8 +36,10 @@ absl::Status RunSearch(const void* state, const StepArgs& args) {
       const auto part = [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           const T value = element.template As<T>(args.in[1], i);
-          const int64_t at = CountBefore(s, element, args.in[0], i / s.values * s.sorted, value);
-          StoreIndex(args.out[0], s.index64, i, at);
+          const int64_t row = i / s.values * s.sorted;
+          StoreIndex(args.out[0], s.index64, i,
+                     s.upper ? CountBefore<true>(element, args.in[0], row, s.sorted, value)
+                             : CountBefore<false>(element, args.in[0], row, s.sorted, value));
         }
       };
       args.workers->ParallelFor(s.rows * s.values, GrainFor(128), part);
