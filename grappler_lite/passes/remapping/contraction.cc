@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/base/status_macros.h"
+#include "grappler_lite/analysis/node_queries.h"
 
 namespace tenon {
 
@@ -205,14 +206,17 @@ struct FusedContraction {
   NewAttrs attrs;
 };
 
-NewAttrs FusedAttrs(const Graph& g, const Contraction& c, const Fusion& fusion, DataType type,
-                    absl::Span<const std::string_view> fused_ops, size_t inputs) {
+NewAttrs FusedAttrs(const Graph& g, const Contraction& c, const Fusion& fusion,
+                    absl::Span<const std::string_view> fused_ops, absl::Span<const Output> args) {
   const NodeId contraction = fusion.into.contraction;
   NewAttrs attrs = AttrsOf(g, contraction, c.attrs);
   attrs.push_back({"fused_ops", attr::StringList(fused_ops)});
-  attrs.push_back({"num_args", attr::Int(static_cast<int64_t>(inputs) - 2)});
-  if (c.op == "Conv2D")
-    attrs.push_back({"TArgs", attr::TypeList(std::vector<DataType>(inputs - 2, type))});
+  attrs.push_back({"num_args", attr::Int(static_cast<int64_t>(args.size()))});
+  if (c.op == "Conv2D") {
+    std::vector<DataType> types;
+    for (const Output& arg : args) types.push_back(g.output_type(arg));
+    attrs.push_back({"TArgs", attr::TypeList(types)});
+  }
   if (fusion.leakyrelu_alpha)
     attrs.push_back({"leakyrelu_alpha", attr::Float(*fusion.leakyrelu_alpha)});
   if (fusion.epsilon) {
@@ -222,6 +226,18 @@ NewAttrs FusedAttrs(const Graph& g, const Contraction& c, const Fusion& fusion, 
     attrs.push_back({"epsilon", std::string(epsilon->wire())});
   }
   return attrs;
+}
+
+// Kernels have one T for all inputs. But of a convolution our own takes the float statistics that
+// FusedBatchNormV3 of half has.
+bool TakesTypes(const Sweep& s, NodeId n, const Contraction& c, const Fusion& fusion) {
+  const Graph& g = s.graph();
+  DataType type = g.output_type({fusion.into.contraction, 0});
+  if (c.op == "Conv2D" && fusion.op == "FusedBatchNorm" && !s.context().target.is_tensorflow() &&
+      IsHostDevice(g.device(n)))
+    type = DataType::kFloat;
+  return std::all_of(fusion.args.begin(), fusion.args.end(),
+                     [&](const Output& arg) { return g.output_type(arg) == type; });
 }
 
 // Nothing where there is no kernel for it.
@@ -240,11 +256,8 @@ std::optional<FusedContraction> FusedBy(const Sweep& s, NodeId n, const Fusion& 
   if (fusion.filter) fused.inputs[1] = {*fusion.filter, 0};
   fused_ops.push_back(fusion.op);
   fused.inputs.insert(fused.inputs.end(), fusion.args.begin(), fusion.args.end());
-  const DataType type = g.output_type({contraction, 0});
-  // The kernels have one T for all inputs; FusedBatchNormV3 of half has float statistics.
-  const auto other_type = [&](const Output& arg) { return g.output_type(arg) != type; };
-  if (std::any_of(fusion.args.begin(), fusion.args.end(), other_type)) return std::nullopt;
-  fused.attrs = FusedAttrs(g, c, fusion, type, fused_ops, fused.inputs.size());
+  if (!TakesTypes(s, n, c, fusion)) return std::nullopt;
+  fused.attrs = FusedAttrs(g, c, fusion, fused_ops, absl::MakeConstSpan(fused.inputs).subspan(2));
   if (!s.HasKernel(n, c.fused, fused.attrs, MayBeGrouped(s, contraction))) return std::nullopt;
   return fused;
 }
