@@ -18,7 +18,8 @@ bool Applied(Sweep& s, NodeId n, const Obstacle& obstacle);
 
 // Makes n, a Conv2D or _FusedConv2D, a _TenonQuantizedConv2D. With `input` its weights must have
 // exact codes, and its images are what `input` says; without, both become bytes by their extremes,
-// the images in the run. nullopt if n changed. Fewer weights than `min_weights` are an obstacle.
+// the images in the run. nullopt if n changed. Fewer weights than `min_weights` are an obstacle; of
+// 1x1 convolutions with `input`, fewer than a sixteenth of that.
 Obstacle QuantizeConv(Sweep& s, NodeId n, const std::optional<GridValue>& input,
                       int64_t min_weights);
 

@@ -1,6 +1,7 @@
-// Pad before a convolution becomes the convolution's EXPLICIT padding, which saves a copy of the
-// image.
+// Pad before a convolution becomes the convolution's padding, which saves a copy of the image:
+// EXPLICIT; or SAME, if it is the same, of a depthwise one, whose fused form has no EXPLICIT.
 
+#include <algorithm>
 #include <cmath>
 
 #include "grappler_lite/passes/remapping/rewrites.h"
@@ -43,6 +44,28 @@ std::optional<std::vector<int64_t>> PaddingsFor(const Sweep& s, NodeId n, Output
   return result;
 }
 
+// Whether padding SAME pads images so.
+bool IsSame(const Sweep& s, NodeId n, Output images, const Shape& filter,
+            const std::vector<int64_t>& paddings) {
+  const auto per_dim = [&](std::string_view name) {
+    const AttrValue* attr = s.graph().attr(n, name);
+    return attr == nullptr ? std::vector<int64_t>()
+                           : attr->AsIntList().value_or(std::vector<int64_t>());
+  };
+  const std::vector<int64_t> strides = per_dim("strides"), dilations = per_dim("dilations");
+  const PartialShape& shape = s.shape(images);
+  if (shape.rank() != 4 || strides.size() != 4 || dilations.size() != 4) return false;
+  const int rows = IsNhwc(s.graph(), n) ? 1 : 2;
+  for (int d = rows; d < rows + 2; ++d) {
+    const int64_t in = shape.dim(d), stride = strides[d];
+    if (in < 1 || stride < 1) return false;
+    const int64_t extent = (filter.dim(d - rows) - 1) * dilations[d] + 1;
+    const int64_t total = std::max<int64_t>(0, (in - 1) / stride * stride + extent - in);
+    if (paddings[2 * d] != total / 2 || paddings[2 * d + 1] != total - total / 2) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool FusePad(Sweep& s, NodeId n) {
@@ -56,13 +79,17 @@ bool FusePad(Sweep& s, NodeId n) {
   if (!filter) return false;
   const std::optional<std::vector<int64_t>> paddings =
       PaddingsFor(s, n, g.data_inputs(padded.node)[1], filter->shape());
-  if (!paddings || !AllFinite(*filter) || !s.Allow()) return false;
+  if (!paddings || !AllFinite(*filter)) return false;
+  const bool depthwise = g.op_name(n) != "Conv2D";
+  if (depthwise && !IsSame(s, n, g.data_inputs(padded.node)[0], filter->shape(), *paddings))
+    return false;
+  if (!s.Allow()) return false;
   NewAttrs attrs = AllAttrs(g, n);
-  PutAttr(attrs, "padding", attr::String("EXPLICIT"));
-  PutAttr(attrs, "explicit_paddings", attr::IntList(*paddings));
+  PutAttr(attrs, "padding", attr::String(depthwise ? "SAME" : "EXPLICIT"));
+  if (!depthwise) PutAttr(attrs, "explicit_paddings", attr::IntList(*paddings));
   const std::vector<Output> controls = MergedControls(g, padded.node, n);
   const Output inputs[] = {g.data_inputs(padded.node)[0], g.data_inputs(n)[1]};
-  g.SetKind(n, "Conv2D", std::move(attrs));
+  g.SetKind(n, depthwise ? "DepthwiseConv2dNative" : "Conv2D", std::move(attrs));
   g.SetInputs(n, inputs, controls);
   return true;
 }

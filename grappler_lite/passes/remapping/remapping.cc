@@ -9,7 +9,7 @@ namespace tenon {
 namespace {
 
 constexpr Rewrite kFusions[] = {
-    {"fuse_pad", Exactness::kToleranced, FusePad, "Conv2D"},
+    {"fuse_pad", Exactness::kToleranced, FusePad, "Conv2D DepthwiseConv2dNative"},
     {"fold_batch_norm", Exactness::kToleranced, FoldBatchNorm,
      "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3"},
     {"fold_mul", Exactness::kToleranced, FoldMul, "Mul"},

@@ -17,7 +17,7 @@ namespace tenon::cpu {
 namespace {
 
 // Sets `to` to what `rows` rows of n elements, one after the other, become in this order.
-using RunFn = void (*)(const char* from, int64_t rows, int64_t n, char* to);
+using JoinRowsFn = void (*)(const char* from, int64_t rows, int64_t n, char* to);
 
 // Columns [0, n) of rows that are `stride` elements apart; `kVectors` vectors stay in registers.
 // Returns the columns that it took.
@@ -52,7 +52,7 @@ void JoinRows(const T* x, int64_t rows, int64_t stride, int64_t n, const Rule& r
 }
 
 // Of a number or a vector of them.
-struct Sums {
+struct RowSums {
   template <typename V>
   V Start(V x) const {
     return x;
@@ -64,13 +64,13 @@ struct Sums {
 };
 template <typename T>
 void SumRun(const char* from, int64_t rows, int64_t n, char* to) {
-  JoinRows(reinterpret_cast<const T*>(from), rows, n, n, Sums(), reinterpret_cast<T*>(to));
+  JoinRows(reinterpret_cast<const T*>(from), rows, n, n, RowSums(), reinterpret_cast<T*>(to));
 }
 
 // The greatest or least of columns that TensorFlow compares at once (LanesOf): whole vectors start
 // from an infinity, with which a first NaN is lost.
 template <typename T, bool kGreatest>
-struct LaneExtremes {
+struct RowLaneExtremes {
   template <typename V>
   V Join(V held, V x) const {
     return (kGreatest ? x > held : x < held) ? x : held;
@@ -84,7 +84,7 @@ struct LaneExtremes {
 // Of the rest, which starts from the row itself. The order of operands matters to a NaN:
 // TensorFlow's vectors and its rest have opposite orders.
 template <bool kGreatest>
-struct RestExtremes {
+struct RowRestExtremes {
   template <typename V>
   V Start(V x) const {
     return x;
@@ -102,9 +102,9 @@ void ExtremeRun(const char* from, int64_t rows, int64_t n, char* to) {
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int64_t kLanes = sizeof(T) == 8 ? 4 : 8;
     lanes = n / kLanes * kLanes;
-    JoinRows(x, rows, n, lanes, LaneExtremes<T, kGreatest>(), y);
+    JoinRows(x, rows, n, lanes, RowLaneExtremes<T, kGreatest>(), y);
   }
-  JoinRows(x + lanes, rows, n, n - lanes, RestExtremes<kGreatest>(), y + lanes);
+  JoinRows(x + lanes, rows, n, n - lanes, RowRestExtremes<kGreatest>(), y + lanes);
   if constexpr (std::is_floating_point_v<T>) {
     // A denormal becomes the zero of its sign, for which comparisons took it.
     for (int64_t i = 0; i < n; ++i) y[i] = y[i] == 0 ? std::copysign(T{0}, y[i]) : y[i];
@@ -112,7 +112,7 @@ void ExtremeRun(const char* from, int64_t rows, int64_t n, char* to) {
 }
 
 template <typename T>
-RunFn RunOf(ElementOp combine) {
+JoinRowsFn JoinRowsOf(ElementOp combine) {
   if (combine == ElementOp::kAtLeast) return &ExtremeRun<T, true>;
   if (combine == ElementOp::kAtMost) return &ExtremeRun<T, false>;
   // Unsigned sums wrap around.
@@ -121,31 +121,31 @@ RunFn RunOf(ElementOp combine) {
 }
 
 // For sums and extremes. Null where ElementSteps do.
-RunFn FindRun(DataType type, ElementOp combine) {
+JoinRowsFn FindJoinRows(DataType type, ElementOp combine) {
   if (combine == ElementOp::kMul) return nullptr;
   switch (type) {
     case DataType::kFloat:
-      return RunOf<float>(combine);
+      return JoinRowsOf<float>(combine);
     case DataType::kDouble:
-      return RunOf<double>(combine);
+      return JoinRowsOf<double>(combine);
     case DataType::kInt32:
-      return RunOf<int32_t>(combine);
+      return JoinRowsOf<int32_t>(combine);
     case DataType::kUint32:
-      return RunOf<uint32_t>(combine);
+      return JoinRowsOf<uint32_t>(combine);
     case DataType::kInt64:
-      return RunOf<int64_t>(combine);
+      return JoinRowsOf<int64_t>(combine);
     case DataType::kUint64:
-      return RunOf<uint64_t>(combine);
+      return JoinRowsOf<uint64_t>(combine);
     default:
       return nullptr;
   }
 }
 
 struct SegmentState {
-  RunFn join_rows = nullptr;  // of sorted segments; or null
-  ElementStep combine;        // a row with what its segment holds
-  ElementStep start, lanes;   // of columns that TensorFlow compares at once (LanesOf)
-  ElementStep divide;         // a row by a count, for means
+  JoinRowsFn join_rows = nullptr;  // of sorted segments; or null
+  ElementStep combine;             // a row with what its segment holds
+  ElementStep start, lanes;        // of columns that TensorFlow compares at once (LanesOf)
+  ElementStep divide;              // a row by a count, for means
   int64_t rows = 0, row_elements = 0, row_bytes = 0, lane_bytes = 0;
   int64_t segments = 0;  // of the unsorted ones
   DataType type, id_type;
@@ -310,7 +310,7 @@ absl::StatusOr<std::shared_ptr<SegmentState>> MakeState(const Prepare& p, int id
   s->row_bytes = s->row_elements * static_cast<int64_t>(DataTypeSize(s->type));
   for (int d = id_rank; d < data.rank(); ++d) s->row_shape.push_back(data.dim(d));
   s->mean = op.mean;
-  if (sorted) s->join_rows = FindRun(s->type, op.combine);
+  if (sorted) s->join_rows = FindJoinRows(s->type, op.combine);
   const bool extreme = op.combine == ElementOp::kAtLeast || op.combine == ElementOp::kAtMost;
   const int64_t lanes = sorted && extreme && HasType(kFloatTypes, s->type)
                             ? s->row_elements / LanesOf(s->type) * LanesOf(s->type)

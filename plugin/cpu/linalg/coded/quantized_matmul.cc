@@ -34,8 +34,8 @@ absl::Status RunQuantizedMatMul(const void* state, const StepArgs& args) {
   const ByteInput::Result rows =
       s.input.Run(args, static_cast<const float*>(args.in[0]), args.scratch);
   const auto store = [&](int64_t row, int64_t begin, int64_t end) {
-    const int64_t at = row * s.q.n + begin;
-    s.results.Store(args, sums + at, 1, end - begin, rows.scales[row], begin, at);
+    s.results.Store(args, {sums + row * s.q.n + begin, s.q.n, 1, begin, end, nullptr},
+                    rows.scales[row], row);
   };
   const absl::FunctionRef<void(int64_t, int64_t, int64_t)> finish = store;
   s.product.Run(*args.workers, rows.bytes, s.right.Or(args.in[1]),

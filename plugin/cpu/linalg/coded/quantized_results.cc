@@ -1,5 +1,7 @@
 #include "plugin/cpu/linalg/coded/quantized_results.h"
 
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "plugin/kernels/kernel.h"
 
@@ -14,13 +16,27 @@ absl::StatusOr<QuantizedResults> QuantizedResults::Read(const Prepare& p, const 
   return QuantizedResults(fused, n);
 }
 
-void QuantizedResults::Store(const StepArgs& args, const int32_t* sums, int64_t rows,
-                             int64_t columns, float scale, int64_t first, int64_t at) const {
-  const auto* const bias = bias_ < 0 ? nullptr : static_cast<const float*>(args.in[bias_]) + first;
-  float* const out = static_cast<float*>(args.out[0]) + at;
-  loops_->from_sums(sums, rows, columns, scale, static_cast<const float*>(args.in[kScales]) + first,
-                    bias, out);
-  following_.Run(args, out, rows * columns, first, at);
+QuantizedResults::QuantizedResults(const FusedOps& fused, int64_t n)
+    : bias_(fused.bias), add_(fused.add), n_(n) {
+  const Activation activation = fused.activation;
+  const bool relu = activation == Activation::kRelu, relu6 = activation == Activation::kRelu6;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  floor_ = relu || relu6 ? 0 : -kInfinity;
+  ceiling_ = relu6 ? 6 : kInfinity;
+  if (!relu && !relu6 && activation != Activation::kNone) other_.emplace(activation, fused.alpha);
+}
+
+void QuantizedResults::Store(const StepArgs& args, const Sums& sums, float scale,
+                             int64_t first) const {
+  const int64_t j = sums.begin, columns = sums.end - j, at = first * n_ + j;
+  const auto floats = [&](int input, int64_t from) {
+    return input < 0 ? nullptr : static_cast<const float*>(args.in[input]) + from;
+  };
+  float* const y = static_cast<float*>(args.out[0]) + at;
+  loops_->from_sums({sums.sums, sums.row, sums.rows, columns, sums.offsets, scale,
+                     floats(kScales, j), floats(bias_, j), floats(add_, at), floor_, ceiling_, y,
+                     n_});
+  for (int64_t i = 0; other_ && i < sums.rows; ++i) other_->Run(y + i * n_, columns);
 }
 
 }  // namespace tenon::cpu

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "plugin/cpu/linalg/coded/following.h"
 #include "plugin/cpu/linalg/coded/quantized_loops.h"
+#include "plugin/cpu/linalg/products/activation_loop.h"
 #include "plugin/cpu/linalg/products/fused_ops.h"
 #include "plugin/kernels/run_fn.h"
 
@@ -28,19 +29,24 @@ class QuantizedResults {
   absl::Span<const int32_t> zeros(const StepArgs& args) const {
     return {static_cast<const int32_t*>(args.in[kZeros]), static_cast<size_t>(n_)};
   }
-  // Stores the results of `sums`, [rows, columns] of them, from element `at` of output 0 on. They
-  // begin at column `first`; several rows must have all columns. `scale` is that of the left side.
-  void Store(const StepArgs& args, const int32_t* sums, int64_t rows, int64_t columns, float scale,
-             int64_t first, int64_t at) const;
+  // Sums of `rows` rows of the right side's columns [begin, end), which are `row` numbers apart.
+  struct Sums {
+    const int32_t* sums;
+    int64_t row, rows, begin, end;
+    const int32_t* offsets;  // to subtract from each column's; null for zeros
+  };
+  // Stores their results as columns of output 0's rows, from row `first` on. `scale` is that of the
+  // left side.
+  void Store(const StepArgs& args, const Sums& sums, float scale, int64_t first) const;
 
  private:
   static constexpr int kScales = 2, kZeros = 3;
-  QuantizedResults(const FusedOps& fused, int64_t n)
-      : bias_(fused.bias), n_(n), following_(fused, /*adds_bias=*/false) {}
+  QuantizedResults(const FusedOps& fused, int64_t n);
 
-  int bias_;  // the input, or -1
+  int bias_, add_;  // the inputs, or -1
   int64_t n_;
-  Following following_;
+  float floor_, ceiling_;                // of Relu and its like
+  std::optional<ActivationLoop> other_;  // activation
   const QuantizedLoops* loops_ = &ChooseQuantizedLoops();
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 // Places of the output that are multiplied together: a multiple of the rows of every block.
 constexpr int64_t kByteTilePlaces = 96;
+// Channels of a part: its sums take 12 kB.
+constexpr int64_t kPartColumns = 32;
 
 }  // namespace
 
@@ -25,10 +27,27 @@ struct ByteConv::Operands {
   bool sums_rows;                         // a right zero is not 0
 };
 
-ByteConv::ByteConv(const Windows& windows, bool left_signed, bool right_signed)
+// The packed windows of some places.
+struct ByteConv::Rows {
+  const char* first;  // filter_.row_bytes() apart
+  int32_t left_zero;
+  bool all_inside = true;           // no window reaches beyond the image
+  int64_t inside[kByteTilePlaces];  // window places inside of the image
+  int32_t rest[kByteTilePlaces];    // what a right zero of 1 adds to the sums of a place
+};
+
+ByteConv::ByteConv(const Windows& windows, bool left_signed, bool right_signed, bool by_parts)
     : w_(windows),
       left_signed_(left_signed),
-      filter_(w_.window_places() * w_.in_channels, w_.out_channels, {right_signed, false}) {}
+      filter_(w_.window_places() * w_.in_channels, w_.out_channels, {right_signed, false}),
+      by_parts_(by_parts) {}
+
+int64_t ByteConv::panels_together() const {
+  return by_parts_ ? std::max<int64_t>(1, kPartColumns / filter_.gemm().columns) : filter_.panels();
+}
+int64_t ByteConv::part_row() const {
+  return by_parts_ ? panels_together() * filter_.gemm().columns : w_.out_channels;
+}
 
 int64_t ByteConv::tile_places() const { return std::min(kByteTilePlaces, w_.out_places()); }
 int64_t ByteConv::tiles() const {
@@ -47,7 +66,7 @@ bool ByteConv::in_place() const {
 size_t ByteConv::SlotBytes(bool own_sums) const {
   return AlignedBytes(w_.out_channels * sizeof(int32_t)) +
          (in_place() ? 0 : AlignedBytes(tile_places() * filter_.row_bytes())) +
-         (own_sums ? AlignedBytes(tile_places() * w_.out_channels * sizeof(int32_t)) : 0);
+         (own_sums ? AlignedBytes(tile_places() * part_row() * sizeof(int32_t)) : 0);
 }
 size_t ByteConv::SharedBytes() const { return filter_.WholeBytes(w_.window_places()); }
 size_t ByteConv::ScratchBytes(const Workers& workers, bool own_sums, bool packed) const {
@@ -94,34 +113,67 @@ int64_t ByteConv::PackWindow(const Operands& o, int64_t image, int64_t place, ch
   return inside;
 }
 
-void ByteConv::Correct(const Operands& o, int64_t image, int64_t place, int64_t inside,
-                       const char* row, int32_t* total, int32_t* sums) const {
-  const int64_t n = w_.out_channels;
-  const auto left_zero = static_cast<int32_t>(
-      ByteRightSide::LeftZero(o.left_zeros[o.left_zeros.size() > 1 ? image : 0], left_signed_));
-  const int32_t* columns = o.column_sums;
-  if (inside < w_.window_places()) {
+void ByteConv::PackRows(const Operands& o, const Part& part, char* memory, Rows& rows) const {
+  const int64_t row = filter_.row_bytes(), window_places = w_.window_places();
+  const int64_t values = window_places * w_.in_channels;
+  rows.left_zero = static_cast<int32_t>(ByteRightSide::LeftZero(
+      o.left_zeros[o.left_zeros.size() > 1 ? part.image : 0], left_signed_));
+  if (in_place()) {
+    rows.first =
+        reinterpret_cast<const char*>(o.images) + (part.image * w_.out_places() + part.first) * row;
+    std::fill(rows.inside, rows.inside + part.count, window_places);
+  } else {
+    rows.first = memory;
+    for (int64_t i = 0; i < part.count; ++i) {
+      rows.inside[i] = PackWindow(o, part.image, part.first + i, memory + i * row);
+      rows.all_inside &= rows.inside[i] == window_places;
+    }
+  }
+  for (int64_t i = 0; i < part.count && o.sums_rows; ++i) {
+    rows.rest[i] = static_cast<int32_t>(
+        static_cast<uint32_t>(filter_.gemm().sum_row(rows.first + i * row, values)) -
+        static_cast<uint32_t>(rows.inside[i] * w_.in_channels) *
+            static_cast<uint32_t>(rows.left_zero));
+  }
+}
+
+void ByteConv::Correct(const Operands& o, const Part& part, const Rows& rows, int64_t i,
+                       int32_t* total, int32_t* sums) const {
+  const int64_t begin = part.begin, count = part.end - begin;
+  const int32_t* columns = o.column_sums + begin;
+  if (rows.inside[i] < w_.window_places()) {
     auto* const wrapping = reinterpret_cast<uint32_t*>(total);
-    std::fill(wrapping, wrapping + n, 0);
-    w_.ForEachInWindow(place, [&](int64_t, int64_t window_place) {
-      const int32_t* const from = o.place_sums + window_place * n;
-      for (int64_t j = 0; j < n; ++j) wrapping[j] += static_cast<uint32_t>(from[j]);
+    std::fill(wrapping, wrapping + count, 0);
+    w_.ForEachInWindow(part.first + i, [&](int64_t, int64_t window_place) {
+      const int32_t* const from = o.place_sums + window_place * w_.out_channels + begin;
+      for (int64_t j = 0; j < count; ++j) wrapping[j] += static_cast<uint32_t>(from[j]);
     });
     columns = total;
   }
-  uint32_t rest = 0;
-  if (o.sums_rows) {
-    rest = static_cast<uint32_t>(filter_.gemm().sum_row(row, w_.window_places() * w_.in_channels)) -
-           static_cast<uint32_t>(inside * w_.in_channels) * static_cast<uint32_t>(left_zero);
-  }
-  filter_.gemm().correct(n, left_zero, columns, o.right_zeros.data(),
-                         o.right_zeros.size() > 1 ? 1 : 0, static_cast<int32_t>(rest), sums);
+  const bool by_channel = o.right_zeros.size() > 1;
+  filter_.gemm().correct(count, rows.left_zero, columns,
+                         o.right_zeros.data() + (by_channel ? begin : 0), by_channel ? 1 : 0,
+                         o.sums_rows ? rows.rest[i] : 0, sums);
 }
 
 absl::Status ByteConv::Run(
     const StepArgs& args, void* scratch, const void* images, ByteRight filter,
     const ByteZeros& zeros, int32_t* sums,
     const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)>* finish) const {
+  return RunTiles(args, scratch, images, filter, zeros, sums, [&](const Part& part) {
+    if (finish != nullptr) (*finish)(part.image, part.first, part.count, part.sums);
+  });
+}
+
+absl::Status ByteConv::RunParts(const StepArgs& args, void* scratch, const void* images,
+                                ByteRight filter, const ByteZeros& zeros,
+                                absl::FunctionRef<void(const Part&)> finish) const {
+  return RunTiles(args, scratch, images, filter, zeros, nullptr, finish);
+}
+
+absl::Status ByteConv::RunTiles(const StepArgs& args, void* scratch, const void* images,
+                                ByteRight filter, const ByteZeros& zeros, int32_t* sums,
+                                absl::FunctionRef<void(const Part&)> finish) const {
   const int64_t n = w_.out_channels, window_places = w_.window_places();
   if (tiles() == 0 || n == 0) return absl::OkStatus();
   const auto one_right_zero = static_cast<int32_t>(filter_.RightZero(zeros.right[0]));
@@ -152,27 +204,40 @@ absl::Status ByteConv::Run(
   const int64_t places = w_.out_places(), tiles_of_image = tiles() / w_.batch;
   return ForEachTile(rest, tiles(), SlotBytes(sums == nullptr), [&](int64_t tile, char* memory) {
     const int64_t image = tile / tiles_of_image, first = tile % tiles_of_image * kByteTilePlaces;
-    const int64_t count = std::min(kByteTilePlaces, places - first), row = filter_.row_bytes();
+    Part part{image, first, std::min(kByteTilePlaces, places - first), 0, 0, nullptr, n, nullptr};
     auto* const total = reinterpret_cast<int32_t*>(memory);
     char* const windows = memory + AlignedBytes(n * sizeof(int32_t));
-    const char* rows = windows;
-    int64_t inside[kByteTilePlaces];
-    int32_t* to = sums == nullptr ? nullptr : sums + (image * places + first) * n;
-    if (in_place()) {
-      rows = static_cast<const char*>(images) + (image * places + first) * row;
-      if (sums == nullptr) to = reinterpret_cast<int32_t*>(windows);
-      std::fill(inside, inside + count, window_places);
-    } else {
-      for (int64_t i = 0; i < count; ++i)
-        inside[i] = PackWindow(o, image, first + i, windows + i * row);
-      if (sums == nullptr)
-        to = reinterpret_cast<int32_t*>(windows + AlignedBytes(tile_places() * row));
+    Rows rows;
+    PackRows(o, part, windows, rows);
+    auto* const own = reinterpret_cast<int32_t*>(
+        windows + (in_place() ? 0 : AlignedBytes(tile_places() * filter_.row_bytes())));
+    const bool offsets = by_parts_ && rows.all_inside && !o.sums_rows;
+    for (int64_t begin = 0; begin < filter_.panels(); begin += panels_together()) {
+      const int64_t end = std::min(filter_.panels(), begin + panels_together());
+      part.begin = begin * filter_.gemm().columns;
+      part.end = std::min(n, end * filter_.gemm().columns);
+      int32_t* to = own;
+      if (sums != nullptr) {
+        to = sums + (image * places + first) * n + part.begin;
+      } else {
+        part.row = part_row();
+      }
+      filter_.Multiply(packed, rows.first, filter_.row_bytes(), part.count, begin, end, to,
+                       part.row, /*whole=*/by_parts_);
+      for (int64_t i = 0; i < part.count && filter_.row_values() == 0; ++i)
+        std::fill(to + i * part.row, to + i * part.row + part.end - part.begin, 0);
+      for (int64_t i = 0; i < part.count && o.place_sums != nullptr && !offsets; ++i)
+        Correct(o, part, rows, i, total, to + i * part.row);
+      if (o.place_sums != nullptr && offsets) {
+        std::transform(o.column_sums + part.begin, o.column_sums + part.end, total,
+                       [zero = static_cast<uint32_t>(rows.left_zero)](int32_t sum) {
+                         return static_cast<int32_t>(static_cast<uint32_t>(sum) * zero);
+                       });
+        part.offsets = total;
+      }
+      part.sums = to;
+      finish(part);
     }
-    filter_.Multiply(packed, rows, row, count, 0, filter_.panels(), to, n);
-    if (filter_.row_values() == 0) std::fill(to, to + count * n, 0);
-    for (int64_t i = 0; i < count && o.place_sums != nullptr; ++i)
-      Correct(o, image, first + i, inside[i], rows + i * row, total, to + i * n);
-    if (finish != nullptr) (*finish)(image, first, count, to);
     return absl::OkStatus();
   });
 }

@@ -18,7 +18,8 @@ namespace tenon::cpu {
 // share it.
 class ByteConv {
  public:
-  ByteConv(const Windows& windows, bool left_signed, bool right_signed);
+  // `by_parts`: for RunParts instead of Run.
+  ByteConv(const Windows& windows, bool left_signed, bool right_signed, bool by_parts = false);
 
   const Windows& windows() const { return w_; }
   // The filter as a right side, of which ByteRight::packed is what PackWhole wrote for
@@ -38,8 +39,20 @@ class ByteConv {
                    const absl::FunctionRef<void(int64_t image, int64_t first, int64_t count,
                                                 const int32_t* sums)>* finish) const;
 
+  // Channels [begin, end) of `count` places of an image's output, from place `first` on.
+  struct Part {
+    int64_t image, first, count, begin, end;
+    const int32_t* sums;  // one place after the other, `row` numbers apart
+    int64_t row;
+    const int32_t* offsets;  // numbers to subtract from the sums of each channel; null for zeros
+  };
+  // The same in parts that stay in the first cache. Calls finish once for each sum.
+  absl::Status RunParts(const StepArgs& args, void* scratch, const void* images, ByteRight filter,
+                        const ByteZeros& zeros, absl::FunctionRef<void(const Part&)> finish) const;
+
  private:
   struct Operands;
+  struct Rows;
   int64_t tiles() const;
   int64_t tile_places() const;
   size_t SlotBytes(bool own_sums) const;
@@ -48,14 +61,23 @@ class ByteConv {
   bool in_place() const;
   // Returns the number of window places inside of the image.
   int64_t PackWindow(const Operands& o, int64_t image, int64_t place, char* to) const;
-  // Takes off the sums of a place what its zero points add. `inside` is what PackWindow returned;
-  // `total` is memory for a sum of each channel.
-  void Correct(const Operands& o, int64_t image, int64_t place, int64_t inside, const char* row,
-               int32_t* total, int32_t* sums) const;
+  // Packs the windows of a part's places into `memory`, unless they are rows as they lie.
+  void PackRows(const Operands& o, const Part& part, char* memory, Rows& rows) const;
+  // Takes off the sums of the i-th place of a part what its zero points add. `total` is memory for
+  // a sum of each channel.
+  void Correct(const Operands& o, const Part& part, const Rows& rows, int64_t i, int32_t* total,
+               int32_t* sums) const;
+  absl::Status RunTiles(const StepArgs& args, void* scratch, const void* images, ByteRight filter,
+                        const ByteZeros& zeros, int32_t* sums,
+                        absl::FunctionRef<void(const Part&)> finish) const;
+  // Of a part, and the numbers from a place's sums to the next one's in scratch memory.
+  int64_t panels_together() const;
+  int64_t part_row() const;
 
   Windows w_;
   bool left_signed_;
   ByteRightSide filter_;
+  bool by_parts_;
 };
 
 }  // namespace tenon::cpu

@@ -81,7 +81,8 @@ void ByteRightSide::SumColumns(Workers& workers, const void* b, int64_t parts,
 }
 
 void ByteRightSide::Multiply(const void* packed, const void* a, int64_t a_row, int64_t m,
-                             int64_t begin, int64_t end, int32_t* c, int64_t c_row) const {
+                             int64_t begin, int64_t end, int32_t* c, int64_t c_row,
+                             bool whole) const {
   const int64_t panel = gemm_.columns * row_bytes();
   for (int64_t p = 0; p < row_values_; p += kByteDepth) {
     const int64_t depth = std::min(kByteDepth, row_values_ - p);
@@ -90,7 +91,8 @@ void ByteRightSide::Multiply(const void* packed, const void* a, int64_t a_row, i
       gemm_.multiply(
           depth, static_cast<const char*>(a) + p * gemm_.element, a_row,
           static_cast<const char*>(packed) + i * panel + p * gemm_.columns * gemm_.element, m,
-          static_cast<int>(std::min<int64_t>(gemm_.columns, n_ - j)), c + j, c_row, p > 0);
+          static_cast<int>(whole ? gemm_.columns : std::min<int64_t>(gemm_.columns, n_ - j)),
+          c + (i - begin) * gemm_.columns, c_row, p > 0);
     }
   }
 }
@@ -149,7 +151,7 @@ void ByteMatMul::RunTile(const Operands& o, int64_t first, int64_t last, int64_t
   const ByteGemm& gemm = right_.gemm();
   const int64_t row_bytes = right_.row_bytes();
   right_.Multiply(o.right, o.rows + first * row_bytes, row_bytes, last - first, begin, end,
-                  o.c + first * n_, n_);
+                  o.c + first * n_ + begin * gemm.columns, n_);
   const int64_t j0 = begin * gemm.columns, j1 = std::min(n_, end * gemm.columns);
   const bool by_row = o.left_zeros.size() > 1, by_column = o.right_zeros.size() > 1;
   for (int64_t i = first; i < last; ++i) {

@@ -59,10 +59,11 @@ class ByteRightSide {
   // Sets sums[i * n + j] to the sum of column j over the i-th part of k / parts rows, as the
   // product sees the numbers.
   void SumColumns(Workers& workers, const void* b, int64_t parts, int32_t* sums) const;
-  // Sets c[i * c_row + j] to the product of packed row i and column j, for i < m and the columns of
-  // panels [begin, end). Rows are `a_row` bytes apart. Does not touch `c` if k is 0.
+  // Sets c[i * c_row + j] to the product of packed row i and column j of panels [begin, end), for
+  // i < m. Rows are `a_row` bytes apart. Does not touch `c` if k is 0. With `whole`, the columns
+  // that the last panel has behind n are in `c`, too, which is faster.
   void Multiply(const void* packed, const void* a, int64_t a_row, int64_t m, int64_t begin,
-                int64_t end, int32_t* c, int64_t c_row) const;
+                int64_t end, int32_t* c, int64_t c_row, bool whole = false) const;
 
   // What a zero point is to the product: bytes of the other kind are moved by 128.
   static uint32_t LeftZero(int32_t zero, bool is_signed) {

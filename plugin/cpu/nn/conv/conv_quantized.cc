@@ -28,16 +28,16 @@ struct QuantizedConv {
 // Scratch: what the input becomes, then what the convolution takes.
 absl::Status RunQuantizedConv(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const QuantizedConv*>(state);
-  const int64_t n = s.conv.windows().out_channels, places = s.conv.windows().out_places();
+  const int64_t places = s.conv.windows().out_places();
   const ByteInput::Result images =
       s.input.Run(args, static_cast<const float*>(args.in[0]), args.scratch);
-  const auto store = [&](int64_t image, int64_t first, int64_t count, const int32_t* sums) {
-    s.results.Store(args, sums, count, n, images.scales[image], 0, (image * places + first) * n);
-  };
-  const absl::FunctionRef<void(int64_t, int64_t, int64_t, const int32_t*)> finish = store;
-  return s.conv.Run(args, static_cast<char*>(args.scratch) + s.input.ScratchBytes(), images.bytes,
-                    s.filter.Or(args.in[1]), {images.zeros, s.results.zeros(args)}, nullptr,
-                    &finish);
+  return s.conv.RunParts(
+      args, static_cast<char*>(args.scratch) + s.input.ScratchBytes(), images.bytes,
+      s.filter.Or(args.in[1]), {images.zeros, s.results.zeros(args)},
+      [&](const ByteConv::Part& part) {
+        s.results.Store(args, {part.sums, part.row, part.count, part.begin, part.end, part.offsets},
+                        images.scales[part.image], part.image * places + part.first);
+      });
 }
 
 absl::Status PrepareQuantizedConv(Prepare& p) {
@@ -59,7 +59,7 @@ absl::Status PrepareQuantizedConv(Prepare& p) {
                          ByteInput::Read(p, q.batch, q.in_places() * q.in_channels));
   p.set_output_shape(0, output);
   if (output.num_elements() == 0) return absl::OkStatus();
-  const ByteConv conv(q, false, true);
+  const ByteConv conv(q, false, true, /*by_parts=*/true);
   TENON_ASSIGN_OR_RETURN(const ByteConstant filter,
                          ByteConstant::Pack(p, 1, conv.filter(), q.window_places()));
   p.set_scratch_bytes(input.ScratchBytes() +

@@ -205,22 +205,41 @@ TEST(QuantizedLoops, RoundAndScale) {
         EXPECT_EQ(bytes[i], right) << i;
       }
       EXPECT_EQ(bytes[n], 77);
-      std::vector<int32_t> sums(static_cast<size_t>(2 * n));
+      // Two rows, a number between them.
+      const int64_t row = n + 1;
+      std::vector<int32_t> sums(static_cast<size_t>(2 * row), 5), offsets(static_cast<size_t>(n));
       std::vector<float> scales(static_cast<size_t>(n)), bias(static_cast<size_t>(n)),
-          y(static_cast<size_t>(2 * n) + 1, 77);
+          add(static_cast<size_t>(2 * row)), y(static_cast<size_t>(2 * row), 77);
       for (int64_t i = 0; i < n; ++i) {
-        sums[i] = static_cast<int32_t>(i * 1000 - 7), sums[n + i] = -sums[i];
+        sums[i] = static_cast<int32_t>(i * 1000 - 7), sums[row + i] = -sums[i];
         scales[i] = 0.5f + static_cast<float>(i), bias[i] = static_cast<float>(-i);
+        add[i] = static_cast<float>(3 * i), add[row + i] = -2, offsets[i] = static_cast<int>(i - 4);
       }
-      for (const bool biased : {false, true}) {
-        const float* const added = biased ? bias.data() : nullptr;
-        loops->from_sums(sums.data(), 2, n, 0.25f, scales.data(), added, y.data());
-        for (int64_t i = 0; i < 2 * n; ++i) {
-          const float right = static_cast<float>(sums[i]) * (0.25f * scales[i % n]) +
-                              (added == nullptr ? 0 : bias[i % n]);
+      for (const bool all : {false, true}) {
+        cpu::ScaledSums scaled = {sums.data(), row,           2,       n,       nullptr,
+                                  0.25f,       scales.data(), nullptr, nullptr, -kInfinity,
+                                  kInfinity,   y.data(),      row};
+        if (all) {
+          scaled.offsets = offsets.data(), scaled.bias = bias.data(), scaled.add = add.data();
+          scaled.floor = -1000, scaled.ceiling = 50000;
+        }
+        loops->from_sums(scaled);
+        for (int64_t i = 0; i < 2 * row; ++i) {
+          const int64_t j = i % row;
+          if (j == n) {
+            EXPECT_EQ(y[i], 77);
+            continue;
+          }
+          float right = static_cast<float>(sums[i] - (all ? offsets[j] : 0)) * (0.25f * scales[j]);
+          if (all) right = std::clamp(right + bias[j] + add[i], -1000.0f, 50000.0f);
           EXPECT_FLOAT_EQ(y[i], right) << i;
         }
-        EXPECT_EQ(y[2 * n], 77);
+      }
+      if (n > 0) {
+        bias[0] = kNan;
+        loops->from_sums({sums.data(), row, 2, n, nullptr, 1, scales.data(), bias.data(), nullptr,
+                          0, 6, y.data(), row});
+        EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[row]));
       }
       for (const float wrong : {kNan, kInfinity, -kInfinity}) {
         if (n == 0) continue;
