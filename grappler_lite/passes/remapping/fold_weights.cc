@@ -42,10 +42,19 @@ std::optional<Filter> ScalableFilter(const Sweep& s, NodeId contraction) {
   return Filter{*std::move(value), channels};
 }
 
+// Of floats, or of half or bfloat16.
 std::vector<float> FloatsOf(const Tensor& t) {
   std::vector<float> values(t.num_elements());
-  std::memcpy(values.data(), t.data(), t.bytes());
+  if (t.dtype() == DataType::kFloat) {
+    std::memcpy(values.data(), t.data(), t.bytes());
+    return values;
+  }
+  for (int64_t i = 0; i < t.num_elements(); ++i)
+    values[i] = static_cast<float>(NumberAt(t, i).value_or(0));
   return values;
+}
+bool IsUpToFloat(DataType t) {
+  return t == DataType::kFloat || t == DataType::kHalf || t == DataType::kBfloat16;
 }
 
 // The filter with output channel j multiplied by scale[j]; nothing where that makes an infinity or
@@ -191,7 +200,7 @@ std::optional<Normalized> FindNormalized(const Sweep& s, NodeId n) {
   if (!has_own && found.bias_add == kNoNode) return found;
   const Output bias = has_own ? g.data_inputs(found.contraction)[2] : g.data_inputs(x.node)[1];
   const std::optional<Tensor> value = s.ConstOf(bias);
-  if (!value || value->dtype() != DataType::kFloat) return std::nullopt;
+  if (!value || !IsUpToFloat(value->dtype())) return std::nullopt;
   found.added = FloatsOf(*value);
   return found;
 }

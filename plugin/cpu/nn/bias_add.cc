@@ -5,6 +5,7 @@
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
+#include "plugin/cpu/nn/channel_pieces.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
 
@@ -14,6 +15,7 @@ namespace {
 struct BiasAdd {
   AxisSplit split;  // around the channels
   ElementRowsLoop add_rows;
+  ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16
 };
 
 struct BiasGrad {
@@ -71,14 +73,44 @@ absl::Status RunFloatRows(const void* state, const StepArgs& args) {
   return absl::OkStatus();
 }
 
+// Half and bfloat16 become floats in pieces.
+absl::Status RunWidenedBiasAdd(const void* state, const StepArgs& args) {
+  const auto& s = *static_cast<const BiasAdd*>(state);
+  constexpr int64_t kPiece = 2048, kBytes = 2;  // elements; of an element
+  const auto add = [&](const ChannelPiece& piece) {
+    alignas(64) float x[kPiece], bias[kPiece];
+    const auto widen = [&](int input, int64_t from, int64_t n, float* to) {
+      const void* const in[] = {static_cast<const char*>(args.in[input]) + from * kBytes};
+      s.widen(in, to, n, 0);
+    };
+    widen(0, piece.at, piece.elements(), x);
+    widen(1, piece.channel, piece.channels, bias);
+    float* row = x;
+    for (int64_t r = 0; r < piece.rows && piece.inner == 1; ++r, row += piece.channels) {
+      for (int64_t c = 0; c < piece.channels; ++c) row[c] += bias[c];
+    }
+    for (int64_t i = 0; i < piece.rows * piece.channels && piece.inner > 1; ++i) {
+      const float value = bias[i % piece.channels];
+      for (int64_t k = 0; k < piece.inner; ++k) *row++ += value;
+    }
+    const void* const in[] = {x};
+    s.narrow(in, static_cast<char*>(args.out[0]) + piece.at * kBytes, piece.elements(), 0);
+  };
+  const auto [outer, channels, inner] = s.split;
+  args.workers->ParallelFor(outer, GrainFor(channels * inner * kBytes),
+                            [&, c = channels, i = inner](int64_t begin, int64_t end) {
+                              ForEachChannelPiece(begin, end, c, i, kPiece, add);
+                            });
+  return absl::OkStatus();
+}
+
 RunFn ChooseRun(DataType t) {
   // Sums of integers wrap alike for signed and unsigned, so the size alone chooses among them.
   switch (DataTypeSize(t)) {
     case 1:
       return &RunBiasAdd<PlainElement<uint8_t>, uint8_t>;
     case 2:
-      if (t == DataType::kHalf) return &RunBiasAdd<HalfElement, float>;
-      if (t == DataType::kBfloat16) return &RunBiasAdd<Bfloat16Element, float>;
+      if (HasType(kHalfTypes, t)) return &RunWidenedBiasAdd;
       return &RunBiasAdd<PlainElement<uint16_t>, uint16_t>;
     case 4:
       if (t == DataType::kFloat) return &RunBiasAdd<PlainElement<float>, float>;
@@ -119,6 +151,10 @@ absl::Status PrepareBiasAdd(Prepare& p) {
   if (value.num_elements() == 0) return absl::OkStatus();
   auto s = std::make_shared<BiasAdd>();
   *s = {SplitAt(value, channel), FindElementRowsLoop(ElementOp::kAdd, DataType::kFloat)};
+  if (HasType(kHalfTypes, p.input_type(0))) {
+    s->widen = FindCastLoop(p.input_type(0), DataType::kFloat);
+    s->narrow = FindCastLoop(DataType::kFloat, p.input_type(0));
+  }
   const bool float_rows = p.input_type(0) == DataType::kFloat && s->split.inner == 1;
   p.set_run(float_rows ? &RunFloatRows : ChooseRun(p.input_type(0)), std::move(s));
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
+#include "plugin/cpu/nn/channel_pieces.h"
 #include "plugin/cpu/nn/normalization/normalize_rows.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
@@ -130,48 +131,28 @@ void NormalizeFloat(const BatchNorm& s, const StepArgs& args, const Vectors& v) 
   });
 }
 
-// The same for half and bfloat16, which become floats in pieces that stay in the first cache.
+// The same for half and bfloat16, which become floats in pieces.
 void NormalizeWidened(const BatchNorm& s, const StepArgs& args, const Vectors& v) {
-  constexpr int64_t kPiece = 2048;
-  constexpr int64_t kBytes = 2;  // of an element
-  const int64_t row = s.channels * s.inner;
-  const auto piece = [&](int64_t at, int64_t rows, int64_t c, int64_t channels, int64_t inner) {
+  constexpr int64_t kPiece = 2048, kBytes = 2;  // elements; of an element
+  const auto normalize = [&](const ChannelPiece& piece) {
     alignas(64) float x[kPiece], side[kPiece];
-    const int64_t n = rows * channels * inner;
+    const int64_t n = piece.elements();
     const auto widen = [&](int input, float* to) {
-      const void* const in[] = {static_cast<const char*>(args.in[input]) + at * kBytes};
+      const void* const in[] = {static_cast<const char*>(args.in[input]) + piece.at * kBytes};
       s.widen(in, to, n, 0);
     };
     widen(kNormX, x);
     if (s.side) widen(kNormSide, side);
-    s.normalize({x, x, rows, channels, inner, v.mean + c, v.factor + c, v.offset + c,
-                 s.side ? side : nullptr, s.relu});
+    const int64_t c = piece.channel;
+    s.normalize({x, x, piece.rows, piece.channels, piece.inner, v.mean + c, v.factor + c,
+                 v.offset + c, s.side ? side : nullptr, s.relu});
     const void* const in[] = {x};
-    s.narrow(in, static_cast<char*>(args.out[kNormY]) + at * kBytes, n, 0);
+    s.narrow(in, static_cast<char*>(args.out[kNormY]) + piece.at * kBytes, n, 0);
   };
-  // Calls f(begin, size) for parts of `count`, each of at most `most`.
-  const auto split = [](int64_t count, int64_t most, auto f) {
-    for (int64_t i = 0; i < count; i += most) f(i, std::min(most, count - i));
-  };
-  args.workers->ParallelFor(s.outer, GrainFor(row * 8), [&](int64_t begin, int64_t end) {
-    if (row <= kPiece) {
-      split(end - begin, kPiece / row, [&](int64_t i, int64_t rows) {
-        piece((begin + i) * row, rows, 0, s.channels, s.inner);
+  args.workers->ParallelFor(
+      s.outer, GrainFor(s.channels * s.inner * 8), [&](int64_t begin, int64_t end) {
+        ForEachChannelPiece(begin, end, s.channels, s.inner, kPiece, normalize);
       });
-      return;
-    }
-    for (int64_t o = begin; o < end; ++o) {
-      if (s.inner == 1) {
-        split(s.channels, kPiece,
-              [&](int64_t c, int64_t channels) { piece(o * row + c, 1, c, channels, 1); });
-        continue;
-      }
-      for (int64_t c = 0; c < s.channels; ++c) {
-        split(s.inner, kPiece,
-              [&](int64_t i, int64_t inner) { piece(o * row + c * s.inner + i, 1, c, 1, inner); });
-      }
-    }
-  });
 }
 
 absl::Status RunBatchNorm(const void* state, const StepArgs& args) {
