@@ -33,6 +33,25 @@ namespace {
 // A tensor of this size does not fit the last-level cache: its reader finds nothing of it there.
 constexpr int64_t kFarBytes = 32 << 20;
 
+// Element i of `to` becomes element -i of `from`.
+template <typename T>
+void MoveBackwards(const char* from, char* to, int64_t n) {
+  typedef T Vector __attribute__((vector_size(16)));
+  constexpr int64_t kLanes = 16 / sizeof(T), kBytes = sizeof(T);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    Vector v;
+    std::memcpy(&v, from - (i + kLanes - 1) * kBytes, sizeof(v));
+    if constexpr (kLanes == 4) {
+      v = __builtin_shufflevector(v, v, 3, 2, 1, 0);
+    } else {
+      v = __builtin_shufflevector(v, v, 1, 0);
+    }
+    std::memcpy(to + i * kBytes, &v, sizeof(v));
+  }
+  for (; i < n; ++i) std::memcpy(to + i * kBytes, from - i * kBytes, sizeof(T));
+}
+
 template <typename T>
 void MoveRow(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t n) {
   T value;
@@ -42,13 +61,8 @@ void MoveRow(const char* from, int64_t from_stride, char* to, int64_t to_stride,
     return;
   }
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
-  if (from_stride == -kBytes && to_stride == kBytes) {
-    // Backwards: the compiler makes vectors of a loop of known strides.
-    for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(&value, from - i * kBytes, sizeof(T));
-      std::memcpy(to + i * kBytes, &value, sizeof(T));
-    }
-    return;
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    if (from_stride == -kBytes && to_stride == kBytes) return MoveBackwards<T>(from, to, n);
   }
   for (int64_t i = 0; i < n; ++i) {
     std::memcpy(&value, from + i * from_stride, sizeof(T));

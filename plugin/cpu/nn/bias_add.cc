@@ -85,13 +85,15 @@ absl::Status RunWidenedBiasAdd(const void* state, const StepArgs& args) {
     };
     widen(0, piece.at, piece.elements(), x);
     widen(1, piece.channel, piece.channels, bias);
-    float* row = x;
-    for (int64_t r = 0; r < piece.rows && piece.inner == 1; ++r, row += piece.channels) {
-      for (int64_t c = 0; c < piece.channels; ++c) row[c] += bias[c];
-    }
-    for (int64_t i = 0; i < piece.rows * piece.channels && piece.inner > 1; ++i) {
-      const float value = bias[i % piece.channels];
-      for (int64_t k = 0; k < piece.inner; ++k) *row++ += value;
+    if (piece.inner == 1) {
+      const void* const rows[] = {x, bias};
+      s.add_rows(rows, x, {piece.rows, piece.channels, {piece.channels, 0}, {false, false}});
+    } else {
+      for (int64_t r = 0; r < piece.rows; ++r) {
+        float* const row = x + r * piece.channels * piece.inner;
+        const void* const planes[] = {row, bias};
+        s.add_rows(planes, row, {piece.channels, piece.inner, {piece.inner, 1}, {false, true}});
+      }
     }
     const void* const in[] = {x};
     s.narrow(in, static_cast<char*>(args.out[0]) + piece.at * kBytes, piece.elements(), 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "absl/status/status.h"
@@ -10,6 +11,7 @@
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/workers.h"
+#include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/linalg/products/matmul.h"
 #include "plugin/cpu/linalg/products/packed_gemm.h"
 #include "plugin/kernels/run_fn.h"
@@ -35,36 +37,102 @@ struct Panels {
   int64_t count, k;  // rows or columns; elements of each
   int width;
   int64_t stride, step;  // from one row or column to the next in the tensor, and within it
+  int64_t row = k;       // numbers of a row or column in memory
 
   int64_t number() const { return (count + width - 1) / width; }
-  int64_t elements() const { return number() * width * k; }
+  int64_t elements() const { return number() * width * row; }
 };
 
-// Packs one panel as numbers of type A. Of complex ones the imaginary parts lie `parts` numbers
-// behind the real ones.
+// Reads elements that lie side by side as numbers of type A, which is not complex.
 template <typename A>
-void PackPanel(const Panels& p, int64_t panel, const void* matrix, DataType type, bool conjugate,
-               typename PartsOf<A>::Real* to, int64_t parts) {
+class Reader {
+ public:
+  explicit Reader(DataType type) : type_(type) {
+    if (type == DataType::kHalf || type == DataType::kBfloat16)
+      widen_ = FindCastLoop(type, DataType::kFloat);
+    copies_ = widen_ == nullptr && DataTypeSize(type) == sizeof(A);
+  }
+  void operator()(const void* matrix, int64_t from, int64_t n, A* to) const {
+    const void* const at =
+        static_cast<const char*>(matrix) + from * static_cast<int64_t>(DataTypeSize(type_));
+    if (copies_) {
+      std::memcpy(to, at, static_cast<size_t>(n) * sizeof(A));
+    } else if (widen_ != nullptr) {
+      widen_(&at, to, n, 0);
+    } else {
+      const auto read = [&](auto load) {
+        for (int64_t i = 0; i < n; ++i) to[i] = load.template As<A>(at, i);
+      };
+      VisitKindOf<A>(type_, read);
+      // BatchMatMulV3 multiplies bytes with bfloat16.
+      if constexpr (std::is_same_v<A, float>) VisitInteger(type_, read);
+    }
+  }
+
+ private:
+  DataType type_;
+  ElementLoop widen_ = nullptr;
+  bool copies_;
+};
+
+// Stores the rows of one panel one after the other.
+template <typename A>
+void PackRows(const Panels& p, int64_t panel, const void* matrix, const Reader<A>& read, A* to) {
+  const int64_t first = panel * p.width;
+  for (int64_t i = first; i < first + p.width; ++i) {
+    A* const row = to + i * p.row;
+    if (i < p.count) {
+      read(matrix, i * p.stride, p.k, row);
+    } else {
+      std::fill(row, row + p.k, A());
+    }
+  }
+}
+
+// Packs one panel of numbers that lie side by side in the tensor, across the panel or along it.
+template <typename A>
+void PackReal(const Panels& p, int64_t panel, const void* matrix, const Reader<A>& read, A* to) {
+  const int64_t first = panel * p.width, valid = std::min<int64_t>(p.width, p.count - first);
+  to += first * p.k;
+  if (p.stride == 1) {
+    for (int64_t i = 0; i < p.k; ++i, to += p.width) {
+      read(matrix, first + i * p.step, valid, to);
+      std::fill(to + valid, to + p.width, A());
+    }
+    return;
+  }
+  constexpr int64_t kPiece = 64;
+  A piece[kPiece];
+  for (int64_t i = 0; i < p.k; i += kPiece, to += kPiece * p.width) {
+    const int64_t n = std::min(kPiece, p.k - i);
+    for (int64_t w = 0; w < p.width; ++w) {
+      if (w < valid) {
+        read(matrix, (first + w) * p.stride + i, n, piece);
+      } else {
+        std::fill(piece, piece + n, A());
+      }
+      for (int64_t j = 0; j < n; ++j) to[j * p.width + w] = piece[j];
+    }
+  }
+}
+
+// Packs one panel of complex numbers: the imaginary parts lie `parts` numbers behind the real ones.
+template <typename A>
+void PackComplex(const Panels& p, int64_t panel, const void* matrix, DataType type, bool conjugate,
+                 typename A::value_type* to, int64_t parts) {
   const int64_t first = panel * p.width;
   const int valid = static_cast<int>(std::min<int64_t>(p.width, p.count - first));
   to += first * p.k;
-  const auto pack = [&](auto load) {
+  VisitKindOf<A>(type, [&](auto load) {
     for (int64_t i = 0; i < p.k; ++i, to += p.width) {
       for (int w = 0; w < p.width; ++w) {
         A x = A();
         if (w < valid) x = load.template As<A>(matrix, (first + w) * p.stride + i * p.step);
-        if constexpr (kIsComplex<A>) {
-          to[w] = x.real();
-          to[parts + w] = conjugate ? -x.imag() : x.imag();
-        } else {
-          to[w] = x;
-        }
+        to[w] = x.real();
+        to[parts + w] = conjugate ? -x.imag() : x.imag();
       }
     }
-  };
-  VisitKindOf<A>(type, pack);
-  // BatchMatMulV3 multiplies bytes with bfloat16.
-  if constexpr (std::is_same_v<A, float>) VisitInteger(type, pack);
+  });
 }
 
 // Adds what is fused to columns [begin, end) of a row of sums, and stores them. `at` is the index
@@ -111,13 +179,20 @@ struct Blocks {
 
   explicit Blocks(const MatMulProblem& q)
       : gemm(ChoosePackedGemm<Real>()),
-        a{q.m, q.k, gemm.rows, q.transpose_a ? 1 : q.k, q.transpose_a ? q.m : 1},
+        by_rows(kParts == 1 && !q.transpose_a),
+        a{q.m,
+          q.k,
+          gemm.rows,
+          q.transpose_a ? 1 : q.k,
+          q.transpose_a ? q.m : 1,
+          by_rows ? PackedRowOf<Real>(q.k) : q.k},
         b{q.n, q.k, gemm.columns, q.transpose_b ? q.k : 1, q.transpose_b ? 1 : q.n},
         tile_panels(kTileRows / gemm.rows),
         row_tiles((a.number() + tile_panels - 1) / tile_panels),
         column_tiles((b.number() + kTilePanels - 1) / kTilePanels) {}
 
   const PackedGemm<Real>& gemm;
+  bool by_rows;  // the left side's rows stand one after the other
   Panels a, b;
   int64_t tile_panels;  // of the left side
   int64_t row_tiles, column_tiles;
@@ -138,8 +213,12 @@ class OneProduct {
         b_(a_ + kParts * blocks_.a.elements()),
         sums_(b_ + kParts * blocks_.b.elements()) {}
 
-  void PackLeft(const void* matrix) { Pack(blocks_.a, matrix, s_.a_type, s_.q.conjugate_a, a_); }
-  void PackRight(const void* matrix) { Pack(blocks_.b, matrix, s_.b_type, s_.q.conjugate_b, b_); }
+  void PackLeft(const void* matrix) {
+    Pack(blocks_.a, matrix, s_.a_type, s_.q.conjugate_a, blocks_.by_rows, a_);
+  }
+  void PackRight(const void* matrix) {
+    Pack(blocks_.b, matrix, s_.b_type, s_.q.conjugate_b, false, b_);
+  }
 
   // Tiles depend on the shapes alone: equal bits on any number of threads.
   void Multiply(int64_t number) {
@@ -154,11 +233,19 @@ class OneProduct {
  private:
   static constexpr int64_t kLeastWork = 1 << 18;  // products: less does not pay for a thread
 
-  void Pack(const Panels& panels, const void* matrix, DataType type, bool conjugate, Real* to) {
+  void Pack(const Panels& panels, const void* matrix, DataType type, bool conjugate, bool by_rows,
+            Real* to) {
     const int64_t bytes = panels.width * panels.k * static_cast<int64_t>(sizeof(A));
     args_.workers->ParallelFor(panels.number(), GrainFor(bytes), [&](int64_t begin, int64_t end) {
-      for (int64_t panel = begin; panel < end; ++panel)
-        PackPanel<A>(panels, panel, matrix, type, conjugate, to, panels.elements());
+      for (int64_t panel = begin; panel < end; ++panel) {
+        if constexpr (kParts == 2) {
+          PackComplex<A>(panels, panel, matrix, type, conjugate, to, panels.elements());
+        } else if (by_rows) {
+          PackRows<A>(panels, panel, matrix, Reader<A>(type), to);
+        } else {
+          PackReal<A>(panels, panel, matrix, Reader<A>(type), to);
+        }
+      }
     });
   }
 
@@ -166,11 +253,17 @@ class OneProduct {
   void Block(int64_t i, int64_t j, int64_t p, int64_t depth) {
     const MatMulProblem& q = s_.q;
     const PackedGemm<Real>& gemm = blocks_.gemm;
-    const Real* const a = a_ + (i * q.k + p) * gemm.rows;
+    const int64_t row = blocks_.a.row;
+    const Real* const a =
+        a_ + (blocks_.by_rows ? i * gemm.rows * row + p : (i * q.k + p) * gemm.rows);
     const Real* const b = b_ + (j * q.k + p) * gemm.columns;
     Real* const c = sums_ + i * gemm.rows * q.n + j * gemm.columns;
     const int m = static_cast<int>(std::min<int64_t>(gemm.rows, q.m - i * gemm.rows));
     const int n = static_cast<int>(std::min<int64_t>(gemm.columns, q.n - j * gemm.columns));
+    if (blocks_.by_rows) {
+      return gemm.multiply_rows(depth, a, row, b, m, n, c, q.n,
+                                p == 0 ? SumInto::kSet : SumInto::kAdd);
+    }
     const auto multiply = [&](int part_a, int part_b, int part_c, SumInto into) {
       gemm.multiply(depth, a + part_a * blocks_.a.elements(), b + part_b * blocks_.b.elements(), m,
                     n, c + part_c * q.m * q.n, q.n, into);
@@ -237,7 +330,7 @@ AnyMatMulRun RunOf(const MatMulProblem& q) {
   const Blocks<A> blocks(q);
   const auto padded = [](const Panels& panels) {
     return 1.0 * static_cast<double>(panels.number()) * panels.width *
-           static_cast<double>(panels.k);
+           static_cast<double>(panels.row);
   };
   return {&RunMatMulAs<A>, (padded(blocks.a) + padded(blocks.b) + 1.0 * q.m * q.n) * sizeof(A)};
 }

@@ -1,7 +1,5 @@
 // Softmax and LogSoftmax over the last dimension.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/base/isa.h"
@@ -21,7 +19,7 @@ struct SoftmaxState {
   DataType type;
   void (*compute)(const SoftmaxRows&);
   ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16
-  ElementLoop exp = nullptr;                      // of double
+  void (*compute_doubles)(const DoubleSoftmaxRows&) = nullptr;
 };
 
 absl::Status RunFloatSoftmax(const void* state, const StepArgs& args) {
@@ -38,7 +36,7 @@ absl::Status RunFloatSoftmax(const void* state, const StepArgs& args) {
 int64_t RowsOfTile(const SoftmaxState& s) { return std::max<int64_t>(1, 4096 / s.n); }
 int64_t TilesOf(const SoftmaxState& s) { return (s.rows + RowsOfTile(s) - 1) / RowsOfTile(s); }
 size_t SlotBytes(const SoftmaxState& s) {
-  return AlignedBytes(static_cast<size_t>(RowsOfTile(s) * s.n) * sizeof(double));
+  return AlignedBytes(static_cast<size_t>(RowsOfTile(s) * s.n) * sizeof(float));
 }
 
 // Half and bfloat16: rows are widened to float, and rounded once at the end.
@@ -56,29 +54,14 @@ absl::Status RunShortSoftmax(const void* state, const StepArgs& args) {
   });
 }
 
-// One row. `exponentials` is memory for n numbers.
-void ComputeRow(const SoftmaxState& s, const double* x, double* y, double* exponentials) {
-  double max = -std::numeric_limits<double>::infinity(), sum = 0;
-  // The maximum is taken off first, so that no exponential overflows.
-  for (int64_t i = 0; i < s.n; ++i) max = std::max(max, x[i]);
-  for (int64_t i = 0; i < s.n; ++i) exponentials[i] = x[i] - max;
-  const void* const operand = exponentials;
-  s.exp(&operand, exponentials, s.n, 0);
-  for (int64_t i = 0; i < s.n; ++i) sum += exponentials[i];
-  const double log_sum = std::log(sum);
-  for (int64_t i = 0; i < s.n; ++i) y[i] = s.log ? x[i] - max - log_sum : exponentials[i] / sum;
-}
-
 absl::Status RunDoubleSoftmax(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const SoftmaxState*>(state);
   const double* const x = static_cast<const double*>(args.in[0]);
   double* const y = static_cast<double*>(args.out[0]);
-  return ForEachTile(args, TilesOf(s), SlotBytes(s), [&](int64_t tile, char* scratch) {
-    const int64_t first = tile * RowsOfTile(s), end = std::min(first + RowsOfTile(s), s.rows);
-    for (int64_t r = first; r < end; ++r)
-      ComputeRow(s, x + r * s.n, y + r * s.n, reinterpret_cast<double*>(scratch));
-    return absl::OkStatus();
+  args.workers->ParallelFor(s.rows, GrainFor(s.n * 16), [&](int64_t begin, int64_t end) {
+    s.compute_doubles({x + begin * s.n, y + begin * s.n, end - begin, s.n});
   });
+  return absl::OkStatus();
 }
 
 absl::Status PrepareSoftmaxAs(Prepare& p, bool log) {
@@ -99,12 +82,17 @@ absl::Status PrepareSoftmaxAs(Prepare& p, bool log) {
     p.set_run(&RunFloatSoftmax, s);
     return absl::OkStatus();
   }
-  p.set_scratch_bytes(TileScratchBytes(p.workers(), TilesOf(*s), SlotBytes(*s)));
   if (s->type == DataType::kDouble) {
-    s->exp = FindElementLoop(ElementOp::kExp, DataType::kDouble);
+    using ComputeDoubles = void (*)(const DoubleSoftmaxRows&);
+    s->compute_doubles =
+        log ? SelectIsa<ComputeDoubles>(&sse2::DoubleLogSoftmax, &avx2::DoubleLogSoftmax,
+                                        &avx512::DoubleLogSoftmax)
+            : SelectIsa<ComputeDoubles>(&sse2::DoubleSoftmax, &avx2::DoubleSoftmax,
+                                        &avx512::DoubleSoftmax);
     p.set_run(&RunDoubleSoftmax, s);
     return absl::OkStatus();
   }
+  p.set_scratch_bytes(TileScratchBytes(p.workers(), TilesOf(*s), SlotBytes(*s)));
   s->widen = FindCastLoop(s->type, DataType::kFloat);
   s->narrow = FindCastLoop(DataType::kFloat, s->type);
   p.set_run(&RunShortSoftmax, s);

@@ -28,7 +28,8 @@ struct Packed {
         panels((s.written_channels() + gemm.columns - 1) / gemm.columns),
         filter(s.by_channel() ? s.q.groups * s.depth()
                               : s.q.groups * panels * gemm.columns * s.depth()),
-        windows(s.by_channel() ? kPlacesTogether * s.all_written() : Places(s) * s.depth()),
+        windows(s.by_channel() ? kPlacesTogether * s.all_written()
+                               : Places(s) * PackedRowOf<A>(s.depth())),
         sums(kTilePlaces * s.all_written()) {}
 
   // Of a tile, in whole blocks.
@@ -69,36 +70,47 @@ void PackFilter(const AnyConv& s, const Packed<A>& packed, const void* filter, A
   });
 }
 
-// Reads `channels` elements from index `from` on, `step` apart, and stores them `rows` apart.
+// Reads `channels` elements from index `from` on, `step` apart.
 template <typename A>
-using SpreadFn = void (*)(const void* input, int64_t from, int64_t step, int64_t channels, A* to,
-                          int rows);
+using ReadFn = void (*)(const void* input, int64_t from, int64_t step, int64_t channels, A* to);
 
 template <typename A>
-SpreadFn<A> FindSpread(DataType type) {
-  SpreadFn<A> found = nullptr;
+ReadFn<A> FindRead(DataType type) {
+  ReadFn<A> found = nullptr;
   VisitKindOf<A>(type, [&]<typename Element>(Element) {
-    found = [](const void* input, int64_t from, int64_t step, int64_t channels, A* to, int rows) {
-      for (int64_t c = 0; c < channels; ++c, to += rows, from += step)
-        *to = Element().template As<A>(input, from);
+    found = [](const void* input, int64_t from, int64_t step, int64_t channels, A* to) {
+      for (int64_t c = 0; c < channels; ++c, from += step)
+        to[c] = Element().template As<A>(input, from);
     };
   });
   return found;
 }
 
-// Packs the windows of `count` places from `first` on, of one image and one group of channels, in
-// panels of places.
+// Whether elements are numbers of type A as they lie.
+template <typename A>
+bool IsNative(DataType type) {
+  return type != DataType::kHalf && type != DataType::kBfloat16 && DataTypeSize(type) == sizeof(A);
+}
+
+// Packs the windows of `count` places from `first` on, of one image and one group of channels, as
+// rows, up to a whole block of them.
 template <typename A>
 void PackWindows(const AnyConv& s, int rows, const void* input, int64_t image, int64_t group,
                  int64_t first, int64_t count, A* to) {
   const int64_t channels = s.read_channels(), step = s.read_step();
-  const SpreadFn<A> spread = FindSpread<A>(s.type);
-  std::fill(to, to + (count + rows - 1) / rows * rows * s.depth(), A());
-  for (int64_t place = 0; place < count; ++place) {
-    A* const panel = to + place / rows * rows * s.depth() + place % rows;
+  const int64_t row = PackedRowOf<A>(s.depth());
+  const ReadFn<A> read_channels = FindRead<A>(s.type);
+  const bool copies = step == 1 && IsNative<A>(s.type);
+  std::fill(to, to + (count + rows - 1) / rows * rows * row, A());
+  for (int64_t place = 0; place < count; ++place, to += row) {
     s.ForEachRead(first + place, [&](int64_t read, int64_t window_place) {
-      spread(input, s.ReadAt(image, read) + group * channels * step, step, channels,
-             panel + window_place * channels * rows, rows);
+      const int64_t from = s.ReadAt(image, read) + group * channels * step;
+      A* const at = to + window_place * channels;
+      if (copies) {
+        std::memcpy(at, static_cast<const A*>(input) + from, channels * sizeof(A));
+      } else {
+        read_channels(input, from, step, channels, at);
+      }
     });
   }
 }
@@ -180,7 +192,7 @@ void MultiplyGroup(const AnyConv& s, const Packed<A>& packed, int64_t group, int
                    const A* windows, const A* filter, A* sums) {
   constexpr int64_t kDepth = 256;  // so that a panel of the filter stays in the first cache
   const PackedGemm<A>& gemm = packed.gemm;
-  const int64_t depth = s.depth(), row_sums = s.all_written();
+  const int64_t depth = s.depth(), row_sums = s.all_written(), window = PackedRowOf<A>(depth);
   filter += group * packed.panels * gemm.columns * depth;
   sums += group * s.written_channels();
   for (int64_t d = 0; d < depth; d += kDepth) {
@@ -189,11 +201,11 @@ void MultiplyGroup(const AnyConv& s, const Packed<A>& packed, int64_t group, int
       const int n =
           static_cast<int>(std::min<int64_t>(gemm.columns, s.written_channels() - column));
       for (int64_t row = 0; row < count; row += gemm.rows) {
-        gemm.multiply(std::min(kDepth, depth - d), windows + row * depth + d * gemm.rows,
-                      filter + column * depth + d * gemm.columns,
-                      static_cast<int>(std::min<int64_t>(gemm.rows, count - row)), n,
-                      sums + row * row_sums + column, row_sums,
-                      d == 0 ? SumInto::kSet : SumInto::kAdd);
+        gemm.multiply_rows(std::min(kDepth, depth - d), windows + row * window + d, window,
+                           filter + column * depth + d * gemm.columns,
+                           static_cast<int>(std::min<int64_t>(gemm.rows, count - row)), n,
+                           sums + row * row_sums + column, row_sums,
+                           d == 0 ? SumInto::kSet : SumInto::kAdd);
       }
     }
   }

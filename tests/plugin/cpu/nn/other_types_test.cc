@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -83,6 +84,10 @@ TEST(ConvolutionsOfOtherTypes, ByChannel) {
   for (const DataType type : {DataType::kDouble, DataType::kHalf, DataType::kBfloat16}) {
     CheckConv(type, {13, 14, 21, 21, 21, 3, 1});
     CheckConv(type, {11, 12, 70, 70, 70, 5, 1});
+    // So large that an image is computed in several parts.
+    CheckConv(type, {41, 30, 70, 70, 70, 3, 1});
+    CheckConv(type, {83, 40, 64, 64, 64, 3, 2});
+    CheckConv(type, {60, 40, 64, 64, 64, 5, 1});
   }
 }
 
@@ -130,6 +135,65 @@ TEST(ConvolutionsOfOtherTypes, Gradients) {
   }
 }
 
+// Small and large images, channels and planes. The channel of element i is i / inner % count.
+struct Channels {
+  Shape shape;
+  const char* format;
+  int64_t count, inner;
+};
+std::vector<Channels> ChannelShapes() {
+  return {{Shape({2, 7, 9, 40}), "NHWC", 40, 1},
+          {Shape({1, 2, 3, 5000}), "NHWC", 5000, 1},
+          {Shape({2, 30, 5, 5}), "NCHW", 30, 25},
+          {Shape({2, 3, 50, 50}), "NCHW", 3, 2500}};
+}
+
+TEST(ChannelsOfOtherTypes, BiasAdd) {
+  for (const DataType type : {DataType::kHalf, DataType::kBfloat16}) {
+    for (const Channels& c : ChannelShapes()) {
+      SCOPED_TRACE(absl::StrCat(DataTypeName(type), " ", c.shape.ToString()));
+      const Tensor x = Numbers(type, c.shape, 3), bias = Numbers(type, Shape({c.count}), 4);
+      const Tensor y =
+          RunSteadily("BiasAdd", {{"T", attr::Type(type)}, {"data_format", attr::String(c.format)}},
+                      {x, bias}, {2, 5})[0];
+      const std::vector<double> in = DoublesOf(x), added = DoublesOf(bias), got = DoublesOf(y);
+      for (int64_t i = 0; i < x.num_elements(); ++i)
+        ASSERT_EQ(got[i], in[i] + added[i / c.inner % c.count]) << i;
+    }
+  }
+}
+
+TEST(ChannelsOfOtherTypes, FusedBatchNorm) {
+  for (const DataType type : {DataType::kHalf, DataType::kBfloat16}) {
+    for (const Channels& c : ChannelShapes()) {
+      SCOPED_TRACE(absl::StrCat(DataTypeName(type), " ", c.shape.ToString()));
+      const Tensor x = Numbers(type, c.shape, 3), side = Numbers(type, c.shape, 8);
+      const Shape vector({c.count});
+      const Tensor scale = Numbers(DataType::kFloat, vector, 4),
+                   offset = Numbers(DataType::kFloat, vector, 5),
+                   mean = Numbers(DataType::kFloat, vector, 6);
+      const std::vector<float> ones(static_cast<size_t>(c.count), 1);
+      const Tensor variance =
+          Tensor::Of<float>(DataType::kFloat, absl::MakeConstSpan(ones), vector);
+      const Tensor y = RunSteadily("_FusedBatchNormEx",
+                                   {{"T", attr::Type(type)},
+                                    {"U", attr::Type(DataType::kFloat)},
+                                    {"epsilon", attr::Float(0)},
+                                    {"is_training", attr::Bool(false)},
+                                    {"data_format", attr::String(c.format)},
+                                    {"num_side_inputs", attr::Int(1)},
+                                    {"activation_mode", attr::String("Relu")}},
+                                   {x, scale, offset, mean, variance, side}, {2, 5})[0];
+      const std::vector<double> in = DoublesOf(x), add = DoublesOf(side), got = DoublesOf(y),
+                                s = DoublesOf(scale), o = DoublesOf(offset), m = DoublesOf(mean);
+      for (int64_t i = 0; i < x.num_elements(); ++i) {
+        const int64_t k = i / c.inner % c.count;
+        ASSERT_EQ(got[i], std::max(0.0, (in[i] - m[k]) * s[k] + o[k] + add[i])) << i;
+      }
+    }
+  }
+}
+
 TEST(SoftmaxOfOtherTypes, OfManyRows) {
   for (const DataType type : {DataType::kDouble, DataType::kHalf, DataType::kBfloat16}) {
     for (const char* op : {"Softmax", "LogSoftmax"}) {
@@ -158,6 +222,22 @@ TEST(SoftmaxOfOtherTypes, OfNanIsNan) {
   const Tensor y = RunSteadily("Softmax", {{"T", attr::Type(DataType::kDouble)}}, {x})[0];
   for (int i = 0; i < 6; ++i) EXPECT_TRUE(std::isnan(y.flat<double>()[i])) << i;
   EXPECT_NEAR(y.flat<double>()[8], 0.6652409557748218, 1e-14);
+}
+
+TEST(SoftmaxOfOtherTypes, OfDistantNumbers) {
+  // Results of every size down to the least normal number; 0 below.
+  std::vector<double> values;
+  for (int i = 0; i < 741; ++i) values.push_back(100 - i);
+  values.push_back(-HUGE_VAL);
+  const auto n = static_cast<int64_t>(values.size());
+  const Tensor x =
+      Tensor::Of<double>(DataType::kDouble, absl::MakeConstSpan(values), Shape({1, n}));
+  const Tensor y = RunSteadily("Softmax", {{"T", attr::Type(DataType::kDouble)}}, {x})[0];
+  const double sum = 1 / (1 - std::exp(-1));
+  for (int64_t i = 0; i < n; ++i) {
+    const double want = i > 707 ? 0 : std::exp(static_cast<double>(-i)) / sum;
+    ASSERT_NEAR(y.flat<double>()[i], want, 1e-14 * want) << i;
+  }
 }
 
 }  // namespace
