@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/cpu/base/channel_pieces.h"
 #include "plugin/cpu/base/element.h"
 #include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
-#include "plugin/cpu/nn/channel_pieces.h"
 #include "plugin/cpu/nn/normalization/normalize_rows.h"
 #include "plugin/kernels/kernel.h"
 #include "plugin/kernels/kernel_spec.h"
