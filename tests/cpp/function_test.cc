@@ -275,6 +275,16 @@ TEST(CppFunction, UsesSymbolsOfTheTraceAroundIt) {
   EXPECT_FALSE(kept->captures()[0].defined());
 }
 
+TEST(CppFunction, GivesWhatAConcreteFunctionGives) {
+  const Function both([](Tensor x) { return std::pair(x + 1.f, x * 2.f); });
+  const ConcreteFunction concrete = both.Concrete(TensorSpec(DType::kFloat, {}));
+  const Function twice([&](Tensor x) { return concrete(concrete(x)[1]); });
+  const Results results = twice(Tensor(3.f));
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].item<float>(), 7);
+  EXPECT_EQ(results[1].item<float>(), 12);
+}
+
 // The trace that lends a symbol ends while another thread calls the function that uses it.
 TEST(CppFunction, LosesSymbolsWhileOthersCall) {
   for (int round = 0; round < 20; ++round) {

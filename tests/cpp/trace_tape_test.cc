@@ -121,5 +121,13 @@ TEST(TapeInATrace, GradientsTakesAllPaths) {
   EXPECT_EQ(27, slope(Tensor(3.f)).item<float>());
 }
 
+TEST(TapeInATrace, OfOutsideGivesValuesThatItGivesThere) {
+  const Variable v(3.f);
+  GradientTape tape;
+  const Tensor y = v * v;
+  const Function scaled([&](Tensor x) { return x * tape.Gradient(y, {v})[0]; });
+  EXPECT_EQ(60, scaled(Tensor(10.f)).item<float>());
+}
+
 }  // namespace
 }  // namespace tenon

@@ -34,6 +34,10 @@ class Results : public std::vector<Tensor> {
   }
 };
 
+// So that a callable may give what a ConcreteFunction gives.
+template <>
+struct internal::IsVector<Results> : std::true_type {};
+
 inline Operand::Operand(const Results& results, Where where) : Operand(Tensor(results), where) {}
 
 // A handle: copies are the same function. Calls from several threads at once are allowed.

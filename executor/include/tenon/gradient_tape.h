@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -217,7 +218,8 @@ struct GradientTapeOptions {
 // of Gradient. A tape watches all trainable variables without a call of Watch. Tapes may be nested,
 // for derivatives of derivatives. Inside of a trace Gradient adds nodes, as Gradients (gradients.h)
 // does, for the ops that the tape has recorded. In a trace in which the tape was not made, Gradient
-// goes back through all ops of the trace. One thread makes, uses and destroys a tape.
+// goes back through all ops of the trace; a tape that was made outside of traces gives the values
+// that it would give there, if all ys are values. One thread makes, uses and destroys a tape.
 class GradientTape {
  public:
   explicit GradientTape(GradientTapeOptions options = {}) : options_(options) {
@@ -279,13 +281,18 @@ class GradientTape {
                           std::to_string(ys.size()) + " ys",
                       where);
     }
-    if (internal::scopes.trace != nullptr) {
+    const auto is_value = [](const Tensor& y) { return y.defined() && !y.IsSymbolic(); };
+    const bool is_outside =
+        trace_.graph == nullptr && !ys.empty() && std::all_of(ys.begin(), ys.end(), is_value);
+    if (internal::scopes.trace != nullptr && !is_outside) {
       bool any = false;
       for (const Tensor& dy : grad_ys) any = any || dy.defined();
       const std::vector<Tensor> given = any ? grad_ys : std::vector<Tensor>();
       if (trace_.graph != internal::scopes.trace) return Gradients(ys, xs, given, where);
       return internal::GradientsOnTape(*trace_.graph, trace_, ys, xs, given, where);
     }
+    std::optional<internal::OutsideTraces> outside;
+    if (internal::scopes.trace != nullptr) outside.emplace();
     for (const Tensor& y : ys) y.rep(where);
     for (const GradientSource& x : xs) x.tensor().rep(where);
     internal::GradientSums sums;
