@@ -49,14 +49,13 @@ absl::Status Choose(Prepare& p, const ConvProblem& q, const Shape& output) {
   // Each answers UNIMPLEMENTED for what it does not take.
   absl::Status depthwise = PrepareDepthwiseRows(p, q);
   if (!absl::IsUnimplemented(depthwise)) return depthwise;
-  // oneDNN's convolutions of bfloat16 take twice the time of those of floats, or more.
-  if (HasType(kHalfTypes, p.input_type(0))) return PrepareWidenedConv(p);
   // An output may have elements where no input has: they are zeros and what is fused.
   const bool work = q.in_channels > 0 && q.in_places() > 0;
   if (work && !q.starts_inside() && OneDnnType(p.input_type(0)).has_value()) {
     absl::Status status = PrepareOneDnnConv(p, q);
     if (!absl::IsUnimplemented(status)) return status;
   }
+  if (HasType(kHalfTypes, p.input_type(0))) return PrepareWidenedConv(p);
   absl::Status windows = work ? PrepareWindowConv(p, q) : p.Unimplemented("nothing to sum");
   if (!absl::IsUnimplemented(windows)) return windows;
   return PrepareAnyConv(p, q);

@@ -279,6 +279,12 @@ class Builder {
   bool IsSlow(const Conv::primitive_desc& pd) const {
     const char* const implementation = pd.impl_info_str();
     if (IsReference(implementation)) return true;
+    // Without the tiles of AMX, convolutions of bfloat16 take twice the time of those of floats, or
+    // more; the names of those that have none begin so on a processor with AMX, too.
+    if (type_ == Memory::data_type::bf16) {
+      return !absl::StrContains(implementation, "amx") ||
+             absl::StartsWith(implementation, "jit_bf16");
+    }
     if (type_ != Memory::data_type::f32) return false;
     constexpr Dim kFewChannels = 3, kFewMade = 4, kSmallWindow = 9;
     if (CopiesWindows(implementation)) return q_.groups > 1 || q_.in_channels > kFewChannels;
