@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/stablehlo/lowerability.h"
 #include "graph/base/status_macros.h"
+#include "graph/tensor/kept_buffers.h"
 
 namespace tenon {
 namespace {
@@ -44,7 +45,13 @@ absl::StatusOr<std::vector<Tensor>> RunWide(const Cluster& wide,
     results.push_back(std::move(result));
   }
   const stablehlo::Check* failed = nullptr;
-  TENON_RETURN_IF_ERROR(RunCompiled(*program, wide, in.data(), out.data(), &failed));
+  bool in_use = false;
+  const absl::Status status = RunCompiled(*program, wide, in.data(), out.data(), &failed, &in_use);
+  if (in_use) {
+    for (const Tensor& result : results) KeepForEver(result.buffer());
+    for (const Tensor& value : values) KeepForEver(value.buffer());
+  }
+  TENON_RETURN_IF_ERROR(status);
   return results;
 }
 

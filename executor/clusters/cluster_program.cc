@@ -9,6 +9,7 @@
 #include "executor/compile/passes/evaluator.h"
 #include "graph/base/annotate.h"
 #include "graph/base/status_macros.h"
+#include "graph/tensor/kept_buffers.h"
 #include "plugin/kernels/kernel_registry.h"
 
 namespace tenon {
@@ -127,6 +128,15 @@ absl::Status CopyFromHost(const ClusterProgram& program, const Cluster& cluster,
   return absl::OkStatus();
 }
 
+// Of two errors the one after which the plug-in may still use memory of the run.
+void Join(absl::Status& status, const absl::Status& next) {
+  if (absl::IsDeadlineExceeded(next) && !absl::IsDeadlineExceeded(status)) {
+    status = next;
+  } else {
+    status.Update(next);
+  }
+}
+
 // All copies are under way before the first is awaited.
 absl::Status CopyFromDevice(const ClusterProgram& program, const Cluster& cluster,
                             absl::Span<void* const> targets, const ClusterRun& run) {
@@ -144,7 +154,7 @@ absl::Status CopyFromDevice(const ClusterProgram& program, const Cluster& cluste
   // Also after an error: the copies under way write to the caller's memory.
   const double timeout_s = program.client->timeout_s();
   for (pjrt::Event& copy : copies)
-    status.Update(copy.Await(timeout_s, "a copy to the host", cluster.name));
+    Join(status, copy.Await(timeout_s, "a copy to the host", cluster.name));
   if (!run.staging || !status.ok()) return status;
   for (size_t i = 0; i < targets.size(); ++i) {
     if (const size_t bytes = program.results[i].bytes(); bytes > 0)
@@ -163,12 +173,12 @@ absl::Status DownloadResults(const ClusterProgram& program, const Cluster& clust
   }
   // The device copies behind the run: the host need not wait between the two.
   absl::Status status = CopyFromDevice(program, cluster, targets, run);
-  status.Update(run.done.Await(timeout_s, "the run", cluster.name));
+  Join(status, run.done.Await(timeout_s, "the run", cluster.name));
   // An argument that the program does not read may still be on its way. Where buffers lie in the
   // caller's memory, their transfers end with them.
   run.uploads.clear();
   for (pjrt::Event& transfer : run.transfers)
-    status.Update(transfer.Await(timeout_s, "a transfer to the device", cluster.name));
+    Join(status, transfer.Await(timeout_s, "a transfer to the device", cluster.name));
   return status;
 }
 
@@ -182,11 +192,12 @@ absl::Status ExecuteProgram(const ClusterProgram& program, const Cluster& cluste
 }
 
 // After an error: the plug-in may still read the caller's memory, which ends with the run.
-void AwaitTransfers(const ClusterProgram& program, const Cluster& cluster, ClusterRun& run) {
+void AwaitTransfers(const ClusterProgram& program, const Cluster& cluster, ClusterRun& run,
+                    absl::Status& status) {
   run.uploads.clear();
   const double timeout_s = program.client->timeout_s();
   for (pjrt::Event& transfer : run.transfers)
-    transfer.Await(timeout_s, "a transfer to the device", cluster.name).IgnoreError();
+    Join(status, transfer.Await(timeout_s, "a transfer to the device", cluster.name));
   // A copy that was not over in time may still write.
   run.staging.Abandon();
 }
@@ -203,11 +214,13 @@ absl::StatusOr<std::shared_ptr<const pjrt::Buffer>> WeightStore::Get(const Clust
     const auto it = buffers_.find(key);
     if (it != buffers_.end()) return it->second;
   }
-  TENON_ASSIGN_OR_RETURN(pjrt::Buffer buffer,
-                         client.Upload(value.data(), {value.dtype(), value.shape()}, index,
-                                       HostData::kUntilUploaded, nullptr, cluster.name));
+  absl::StatusOr<pjrt::Buffer> buffer =
+      client.Upload(value.data(), {value.dtype(), value.shape()}, index, HostData::kUntilUploaded,
+                    nullptr, cluster.name);
+  if (absl::IsDeadlineExceeded(buffer.status())) KeepForEver(value.buffer());  // it may be read yet
+  TENON_RETURN_IF_ERROR(buffer.status());
   cluster.graph->DropPages(value);
-  auto shared = std::make_shared<const pjrt::Buffer>(std::move(buffer));
+  auto shared = std::make_shared<const pjrt::Buffer>(*std::move(buffer));
   if (node == kNoNode) return shared;
   absl::MutexLock lock(&mutex_);
   const auto [it, is_new] = buffers_.emplace(key, std::move(shared));
@@ -269,21 +282,32 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
 }
 
 absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
-                         void* const* out, const stablehlo::Check** failed) {
+                         void* const* out, const stablehlo::Check** failed, bool* in_use) {
   ClusterRun run;
   // Where programs leave their results to the host, inputs need no copy either.
   if (program.where.load(std::memory_order_relaxed) == Where::kDevice &&
       program.staged_bytes <= kMostStagedBytes)
     run.staging = program.client->mapped_memory().Take(program.staged_bytes);
   absl::InlinedVector<void*, 8> targets(out, out + program.num_results);
-  absl::InlinedVector<unsigned char, 8> flags(program.checks.size(), 1);
-  for (unsigned char& flag : flags) targets.push_back(&flag);
+  // In a buffer, so that they can outlive the call.
+  const size_t num_flags = program.checks.size();
+  BufferRef flags;
+  if (num_flags > 0) {
+    flags = BufferRef::Adopt(Buffer::Allocate(num_flags));
+    if (!flags) return absl::ResourceExhaustedError("no memory for the checks of a cluster");
+  }
+  unsigned char* const is_met =
+      num_flags > 0 ? static_cast<unsigned char*>(flags->data()) : nullptr;
+  for (size_t i = 0; i < num_flags; ++i) targets.push_back(&is_met[i]);
   if (absl::Status status = ExecuteProgram(program, cluster, in, targets, run); !status.ok()) {
-    AwaitTransfers(program, cluster, run);
+    const bool is_staged = static_cast<bool>(run.staging);
+    AwaitTransfers(program, cluster, run, status);
+    *in_use = !is_staged && absl::IsDeadlineExceeded(status);
+    if (*in_use) KeepForEver(std::move(flags));
     return status;
   }
-  for (size_t i = 0; i < flags.size() && *failed == nullptr; ++i) {
-    if (flags[i] == 0) *failed = &program.checks[i];
+  for (size_t i = 0; i < num_flags && *failed == nullptr; ++i) {
+    if (is_met[i] == 0) *failed = &program.checks[i];
   }
   return absl::OkStatus();
 }

@@ -113,10 +113,11 @@ absl::StatusOr<std::shared_ptr<const ClusterProgram>> CompileCluster(
 
 // Runs a program: uploads inputs, executes, and copies the results into `out`. `in` has one pointer
 // for each input that the cluster was lowered for, `out` one for each result of the cluster.
-// Returns when all is done, or with DEADLINE_EXCEEDED: the plug-in may then still use `in` and
-// `out`. *failed must be null: it becomes the first check that was not met, which `program` owns,
-// and stays null if there is none. A check that was not met is no error of the call.
+// Returns when all is done. *failed must be null: it becomes the first check that was not met,
+// which `program` owns, and stays null if there is none. A check that was not met is no error of
+// the call. *in_use must be false: it becomes true, with DEADLINE_EXCEEDED, if the plug-in may
+// still read `in` and write `out`, at any time.
 absl::Status RunCompiled(const ClusterProgram& program, const Cluster& cluster, void* const* in,
-                         void* const* out, const stablehlo::Check** failed);
+                         void* const* out, const stablehlo::Check** failed, bool* in_use);
 
 }  // namespace tenon

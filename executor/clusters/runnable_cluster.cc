@@ -296,7 +296,11 @@ absl::Status RunnableCluster::RunProgram(const ClusterProgram& program, const Cl
   PaddedMemory::Pointers pointers{args.in, args.out};
   if (padded) pointers = step.padding.Fill(args.in, args.out, args.scratch);
   const stablehlo::Check* failed = nullptr;
-  absl::Status status = RunCompiled(program, *cluster_, pointers.in, pointers.out, &failed);
+  bool in_use = false;
+  absl::Status status =
+      RunCompiled(program, *cluster_, pointers.in, pointers.out, &failed, &in_use);
+  // Of other results a late copy could make these again.
+  if (in_use) return Named(status);
   if (padded && status.ok()) step.padding.Take(args.out, pointers);
   if (status.ok() && failed == nullptr && options_.judge != nullptr &&
       !program.compared.exchange(true)) {

@@ -16,6 +16,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
 #include "graph/ir/nodes.h"
+#include "graph/tensor/kept_buffers.h"
 #include "plugin/kernels/run_limits.h"
 
 namespace tenon {
@@ -231,6 +232,21 @@ absl::Status Frame::EndCalls(absl::Status status) {
   node_ = node;
   failed_call_ = -1;
   return status;
+}
+
+void Frame::Abandon() {
+  for (const std::vector<Tensor>* held :
+       {&values_->slots, &values_->feeds, &values_->fetch_buffers}) {
+    for (const Tensor& t : *held) KeepForEver(t.buffer());
+  }
+  if (!arena_) return;
+  KeepForEver(arena_);
+  if (borrows_arena()) {
+    arena_ = BufferRef();
+  } else {
+    // Without memory for another one the next run has this one, as before.
+    SetArena(BufferRef::Adopt(Buffer::Allocate(arena_->bytes()))).IgnoreError();
+  }
 }
 
 void Frame::End() {

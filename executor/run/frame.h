@@ -86,6 +86,9 @@ class Frame : public RunState {
   // Notes that the run had a copy of no bytes. Such a copy has no event, so no wait for the copy
   // tells of the work before it: SynchronizeAtEnd then waits for all devices.
   void NoteEmptyCopy() { values_->has_empty_copy.store(true, std::memory_order_relaxed); }
+  // Gives up for ever the memory that the run holds, for a device that did not end its work in time
+  // and may still use the memory. End must follow.
+  void Abandon();
   // Ends a run: releases its events, slots, feeds, fetch buffers and a borrowed arena. Before, all
   // calls must have ended (EndCalls), and no device may still use the run's memory (Synchronize).
   void End();

@@ -339,6 +339,13 @@ TEST(CppMistake, NullForAVariableSaysSo) {
   EXPECT_TRUE(error.where().starts_with("mistake_test.cc:")) << error.where();
 }
 
+TEST(CppMistake, NullForATextSaysSo) {
+  Function f([](Tensor x, const std::string&) { return x; });
+  const Error error = ErrorOf([&] { f(Tensor(1.f), static_cast<const char*>(nullptr)); });
+  EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+  EXPECT_TRUE(Has(error, "is null")) << error.what();
+}
+
 TEST(CppMistake, NumbersThatDoNotFitAreToldAsTheyAre) {
   const Error error = ErrorOf([] { Tensor(int64_t{1}) + (uint64_t{1} << 63); });
   EXPECT_TRUE(Has(error, "The number 9223372036854775808 is not one of type int64"))

@@ -57,8 +57,8 @@ struct Visitor {
 };
 
 // Walks over a value, part by part. Unordered maps are walked in the order of their keys. A pointer
-// to a Variable stands for the variable: INVALID_ARGUMENT if it is null. A pointer to const char is
-// a text, and must not be null. Any other pointer is a C++ value.
+// to a Variable stands for the variable, and a pointer to const char for its text: INVALID_ARGUMENT
+// if it is null. Any other pointer is a C++ value.
 template <typename T, typename Visit>
 void Walk(T& value, Visit& visitor);
 
@@ -99,6 +99,11 @@ void Walk(T& value, Visit& visitor) {
       visitor.OnConstant(std::string_view(reinterpret_cast<const char*>(&plain), sizeof plain));
     }
   };
+  const auto refuse = [&visitor](const char* why) {
+    Where where;
+    if constexpr (requires { visitor.where(); }) where = visitor.where();
+    Throw(TF_INVALID_ARGUMENT, why, where);
+  };
   if constexpr (std::is_same_v<Value, Tensor>) {
     visitor.OnTensor(value);
   } else if constexpr (std::is_same_v<Value, TensorSpec>) {
@@ -108,12 +113,7 @@ void Walk(T& value, Visit& visitor) {
   } else if constexpr (std::is_pointer_v<Value> &&
                        std::is_base_of_v<Variable,
                                          std::remove_cv_t<std::remove_pointer_t<Value>>>) {
-    if (value == nullptr) {
-      Where where;
-      if constexpr (requires { visitor.where(); }) where = visitor.where();
-      Throw(TF_INVALID_ARGUMENT, "A pointer to a Variable that a function takes or gives is null",
-            where);
-    }
+    if (value == nullptr) refuse("A pointer to a Variable that a function takes or gives is null");
     visitor.OnVariable(*value);
   } else if constexpr (IsVector<Value>::value) {
     visitor.OnMark(value.size());
@@ -146,6 +146,9 @@ void Walk(T& value, Visit& visitor) {
     auto fields = const_cast<Value&>(value).Fields();
     std::apply([&](auto&... parts) { (Walk(parts, visitor), ...); }, fields);
   } else if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+    if constexpr (std::is_pointer_v<Value>) {
+      if (value == nullptr) refuse("A text that a function takes is null");
+    }
     const std::string_view text = value;
     visitor.OnMark(text.size());
     visitor.OnConstant(text);

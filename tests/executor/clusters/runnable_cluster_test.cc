@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/executor/clusters/reference_util.h"
 #include "tests/executor/graph_text_util.h"
@@ -112,6 +113,33 @@ TEST_F(ManyShapes, ThatRunOftenAreCompiled) {
   }
   EXPECT_EQ(Runs().programs, 12);
   EXPECT_EQ(Runs().ordinary_runs, 0);
+}
+
+// The plug-in's copies do not end in time, as far as it says: it may read and write the run's
+// memory at any time, so neither may be freed, nor may ordinary kernels write their results there.
+TEST(LateCopies, KeepTheMemoryOfTheirRun) {
+  // Results that lie in columns are copied, and not read where they lie.
+  const testing::ReferencePlugin plugin({"unready_events=transfer", "column_major=true"});
+  ClusterOptions clusters;
+  clusters.timeout_s = 0.05;
+  const auto session =
+      plugin.Open(testing::Placeholder("x", "dim { size: -1 } dim { size: 2 }") +
+                      testing::Node("a", "Neg", {"x"}) + testing::Node("y", "Mul", {"a", "x"}),
+                  clusters);
+  ASSERT_NE(session, nullptr);
+  static int freed;
+  freed = 0;
+  alignas(64) static float data[4] = {1, -2, 3, -4};
+  Buffer* const fed = Buffer::Wrap(
+      data, sizeof(data), [](void*, size_t, void*) { ++freed; }, nullptr);
+  {
+    const Tensor x(DataType::kFloat, Shape({2, 2}), BufferRef::Adopt(fed));
+    const absl::Status late = session->Run({{"x", x}}, {"y"}).status();
+    EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded) << late;
+  }
+  ASSERT_EQ(freed, 0);
+  fed->Unref();
+  EXPECT_EQ(freed, 1);
 }
 
 }  // namespace
