@@ -32,7 +32,8 @@ struct SessionOptions {
   // branches that do not need each other compute on several. INVALID_ARGUMENT for other numbers
   // (Session::Create).
   int device_streams = 1;
-  // Plans tell what their steps are expected to take (Plan::step_costs_us), for reports.
+  // All plans tell what their steps are expected to take (Plan::step_costs_us), for reports. Plans
+  // of small graphs tell it anyway.
   bool keep_costs = false;
   // 0: no optimization pass runs, and Session::FixVariables does nothing; above 0: the passes of
   // `pipeline` run.

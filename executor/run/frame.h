@@ -33,7 +33,8 @@ class StepWatch;  // executor/run/step_watch.h
 struct RunContext {
   Workers* workers = nullptr;
   ArenaPool* arenas = nullptr;  // needed by a plan whose arena exceeds ArenaPool::kOwnBytes
-  // Of each wait for a device. 0 or less: what is not done after a few looks is an error.
+  // Of each wait for one event or callback of a device. 0 or less: what is not done after a few
+  // looks is an error. Synchronize and SynchronizeAtEnd have no limit.
   double device_timeout_s = 60;
   int64_t step_id = 0;
   int64_t max_loop_passes = std::numeric_limits<int64_t>::max();  // of all loops together
@@ -165,7 +166,7 @@ class Frame : public RunState {
   absl::StatusOr<Tensor> Keep(const StepInput& input) const;
 
   // The event that marks the end of a copy. Its handle is null but from the start of the copy to
-  // the step that waits for it, or to End if none does.
+  // the step that waits for it. If none does: to the next pass in which the copy starts, or to End.
   struct Event {
     Device* device = nullptr;
     EventHandle handle = nullptr;

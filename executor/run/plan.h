@@ -142,9 +142,9 @@ struct Plan {
   int32_t num_calls = 0;             // of asynchronous kernels
   int32_t num_late = 0;              // of kernels that runs prepare
   LatePreparations* late = nullptr;  // counts what runs prepare; not owned
-  // By node id: the node's position in the order of the graph, if asynchronous kernels or
-  // devices let steps run in another order. Then the plan has no branches and no loops. Empty in
-  // all other plans, whose steps run in the order of the graph.
+  // By node id: the node's position in the order of the graph, if asynchronous kernels, devices
+  // or NodeOrder let steps run in another order. Then the plan has no branches and no loops. Empty
+  // in all other plans, whose steps run in the order of the graph.
   std::vector<uint32_t> places;
   std::vector<Device*> devices;  // those that steps use, without the host
   // By device: whether a run that succeeds, and in which no copy is empty, has waited for all that

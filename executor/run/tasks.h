@@ -21,10 +21,10 @@ namespace tenon {
 // and its plan must have tasks.
 //
 // Of several errors the one of the lowest place is returned: of the node (Plan::places), or of the
-// step (Plan::step_places) where the plan or the step has no nodes. So after an error the steps of
-// lower places still run, unless the run is to end (Frame::CheckLimits). Tasks that run meanwhile
-// go on to their own end or error, in steps of higher places too. The frame's node() is then the
-// node of the error. The error does not name the node.
+// step (Plan::step_places) where the plan has no `places` or the step has no node. So after an
+// error the steps of lower places still run, unless the run is to end (Frame::CheckLimits). Tasks
+// that run meanwhile go on to their own end or error, in steps of higher places too. The frame's
+// node() is then the node of the error. The error does not name the node.
 absl::Status RunTasks(Frame& frame);
 
 // What a frame needs for RunTasks, kept from run to run: a run with no more threads than those

@@ -65,7 +65,7 @@ class Value {
 // has the name, it ends in _1, _2 … .
 std::string AddFunction(Graph& graph, std::string_view base, const FunctionGraph& function);
 
-// Grows one graph. The first error is kept, and after it nothing is added. Not thread-safe. Graph,
+// Grows one graph. The first error is kept, and after it no node is added. Not thread-safe. Graph,
 // shapes, options, nesting and what set_sides is given must outlive the builder; `shapes` must be
 // those of the graph.
 class GraphBuilder {
@@ -115,8 +115,8 @@ class GraphBuilder {
   // Adds a node of `op`. Attributes that say the types or the number of inputs may be left out of
   // `attrs`: they follow from `inputs`. But of an op with several lists of inputs, whose lengths
   // are different attributes, those of the first list and of all inputs behind it must be given.
-  // Calls Fail if an input has no node, or if an attribute or an input has a type that the op does
-  // not take. Returns kNoNode after a failure, this one or an earlier one.
+  // Calls Fail if an input has no node, or if the op does not take the attributes, or the number,
+  // types or shapes of the inputs. Returns kNoNode after a failure, this one or an earlier one.
   NodeId AddNode(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {});
   // The first output of such a node.
   Value Op(std::string_view op, absl::Span<const Value> inputs, NewAttrs attrs = {}) {
@@ -128,7 +128,7 @@ class GraphBuilder {
   }
   // Gives node n this op, these attributes and `more` inputs behind the data inputs that it has.
   // The new op must have the old outputs first, with the same types; this is not checked. Calls
-  // Fail for attributes or inputs that the op does not take.
+  // Fail for attributes or inputs that the op does not take: the node then stays changed.
   void Rewrite(NodeId n, std::string_view op, NewAttrs attrs, absl::Span<const Value> more);
   // Adds functions to the library, as bytes of FunctionDefs of names that are free.
   void AddFunctions(absl::Span<const std::string> wires);
@@ -154,8 +154,8 @@ class GraphBuilder {
   // Fail for another type. Rounds to a floating type. An integer type must be able to hold the
   // value, and drops its fraction.
   Value Scalar(DataType type, double value);
-  // A matrix, and a vector, of int32 or int64, which must be able to hold `values`. These go row by
-  // row.
+  // A matrix, and a vector, of int32 or int64. Calls Fail for a value beyond the type. The matrix
+  // has `values` row by row; `columns` is above 0 and divides their number.
   Value IntMatrix(absl::Span<const int64_t> values, int64_t columns, DataType type);
   Value Ints(absl::Span<const int64_t> values, DataType type = DataType::kInt32);
 

@@ -139,7 +139,8 @@ inline bool IsDifferentiable(DType dtype) {
 
 namespace internal {
 
-// std::complex<float> and std::complex<double>, without the cost of including <complex>.
+// std::complex<float> and std::complex<double>, without the cost of including <complex>. Any other
+// type with these members and one of these sizes passes too.
 template <typename T>
 concept IsComplex = requires(const T& value) {
   typename T::value_type;

@@ -81,8 +81,8 @@ struct Real {
   Decimal decimal;
 };
 
-// A finite number with `digits` behind the point. The point is one whatever the locale of the
-// process.
+// A finite number with `digits` behind the point; of format general, with at most so many in all.
+// The point is one whatever the locale of the process.
 inline std::string DigitsOf(double value, std::chars_format format, int digits) {
   char text[512];
   return {text, std::to_chars(text, text + sizeof text, value, format, digits).ptr};
@@ -207,8 +207,8 @@ inline std::string NotFinite(double value) {
   return value != value ? "nan" : (value > 0 ? "inf" : "-inf");
 }
 
-// True for the types that ml_dtypes brings to NumPy, which prints each number by itself, with at
-// most six digits.
+// True for the floating types that ml_dtypes brings to NumPy, which prints each number by itself,
+// with at most six digits.
 inline bool PrintsAlone(DType dtype) {
   return dtype == DType::kBFloat16 || dtype == DType::kFloat8E5M2 || dtype == DType::kFloat8E4M3FN;
 }
@@ -248,7 +248,7 @@ inline double GreatestOfArrays(DType dtype) {
 inline double GreatestOfScalars(DType dtype) {
   return dtype == DType::kDouble || dtype == DType::kComplex128 ? 1e16 : GreatestOfArrays(dtype);
 }
-// The number as NumPy compares numbers of the type with it.
+// Numbers below this are written so too: 1e-4, rounded to the type, as NumPy compares with it.
 inline double LeastOfArrays(DType dtype) {
   if (dtype == DType::kHalf) return FromHalf(0x068e);  // 1e-4
   return dtype == DType::kFloat || dtype == DType::kComplex64 ? static_cast<double>(1e-4f) : 1e-4;

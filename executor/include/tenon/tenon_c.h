@@ -37,8 +37,8 @@ TENON_CAPI_EXPORT extern void TENON_WriteGraph(const void* graph_def, size_t len
 // `feeds` on the devices of the process. A line for each node that is left after the passes has its
 // op, its device, why it is there and where the program made it. Then a line has the numbers of
 // nodes before and after the passes, and there is a line for each pass that changed the graph or
-// was undone. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no sound GraphDef, else that
-// of a session that would run the graph.
+// was undone for a fault of its own. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no
+// sound GraphDef, else that of a session that would run the graph.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_ExplainGraph(const void* graph_def, size_t length,
                                                        const char* const* feeds, int num_feeds,
                                                        const char* const* fetches, int num_fetches,
@@ -82,7 +82,8 @@ TENON_CAPI_EXPORT extern void TENON_WriteTrace(const void* run_metadata, size_t 
                                                const char* path, TF_Status* status);
 
 // CPU threads that sessions share: their runs, the nodes of a run and the tiles of large kernels.
-// Without a pool, sessions that ask for the same number of threads share those of the process.
+// Without a pool, sessions that ask for the same number of threads share those of the process, but
+// for sessions whose ConfigProto has use_per_session_threads.
 typedef struct TENON_ThreadPool TENON_ThreadPool;
 
 // A pool of this number of threads, that of the caller of a run among them; 0: as many as cores

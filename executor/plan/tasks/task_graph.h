@@ -38,11 +38,11 @@ bool AllowsTasks(const PlanInput& input, const StepGraph& graph);
 
 // Cuts the graph's row into tasks. A step comes after each step before it in the row whose result
 // it reads or writes over, or whose input it writes over; after the nodes that its node has an edge
-// from, if only through nodes without steps; and after all steps before it that touch what it
-// touches without an argument to show it: state, flags of control flow, devices. Steps of a branch
-// or a loop stay together. Except with InterOp::kAlways, a step joins a task if it waits for the
-// last step there and for no other task, and if it is small or alone waits for that step. Small
-// steps that wait for nothing join each other. A step that waits for a device joins no task.
+// from, also through nodes without steps; and after all steps before it that touch what it touches
+// without an argument to show it: state, flags of control flow, devices. Steps of a branch or a
+// loop stay together. Except with InterOp::kAlways, a step joins a task if it waits for the last
+// step there and for no other task, and if it is small or alone waits for that step. Small steps
+// that wait for nothing join each other. A step that waits for a device joins no task.
 //
 // `place_of`: by storage, the storage that represents all storages of its place in memory.
 //

@@ -17,7 +17,7 @@ namespace tenon::gradients {
 
 // The arguments of the functions that the scope's node calls are its inputs from number `first` on.
 // What is known of each; of handles, the types of their variables. HandleTypes has kInvalid for an
-// argument that is no handle.
+// argument that is no handle, or whose variable has a type that is not known.
 std::vector<TensorInfo> ArgumentInfos(const GradientScope& s, int first);
 std::vector<DataType> HandleTypes(const GradientScope& s, int first);
 // The numbers of the arguments whose gradients are asked for, from 0.

@@ -14,11 +14,12 @@ inline constexpr RewriteInfo kHoistInvariant = {"hoist_invariant", Exactness::kE
 inline constexpr RewriteInfo kRemoveStackPush = {"remove_stack_push", Exactness::kExact};
 
 // Where the predicate of a Switch or RefSwitch is the same constant in every run: makes the Switch
-// an Identity and removes what only its other output reaches. Each Merge behind it chooses among
-// the inputs that remain. The Switch stays if a node that must stay would be removed, or if a Merge
-// cannot choose among fewer inputs, as one whose index is read. Also removes a loop that holds no
-// other loop, and whose condition is one op on constants that gives false in the first iteration:
-// the first values of the loop's variables become their results.
+// an Identity and removes the nodes that never run, since they need its other output. Each Merge
+// behind it chooses among the inputs that remain. The Switch stays if a node that must stay would
+// be removed, or if a Merge cannot choose among fewer inputs, as one whose index is read. Also
+// removes a loop that holds no other loop, and whose condition is the constant false, or one op on
+// constants that gives false in the first iteration: the first values of the loop's variables
+// become their results.
 bool RemoveDeadBranches(PassContext& context);
 
 // Moves a node before its loop if two things hold. The node reads loop constants alone: each

@@ -1,4 +1,4 @@
-// The one exception of the plug-in: what cannot be done, and why. The PJRT face turns it into a
+// The plug-in's own exception: what cannot be done, and why. The PJRT face turns it into a
 // PJRT_Error.
 #pragma once
 

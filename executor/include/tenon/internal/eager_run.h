@@ -135,7 +135,8 @@ inline std::string_view Between(std::string_view text, std::string_view begin,
   return false;
 }
 
-// Whether an op gets its seeds from the program's seed: DrawsNumbers is true, and it names none.
+// Whether an op gets its seeds from the program's seed: the program has set one (SetSeed),
+// DrawsNumbers is true, and the op names neither seed.
 [[gnu::noinline]] inline bool LacksSeeds(const OpCall& call) {
   if (!GetProcess().has_seed.load(std::memory_order_relaxed) || !DrawsNumbers(call.type))
     return false;
@@ -232,6 +233,8 @@ inline TFE_TensorHandle* HandleOf(const Tensor& tensor, Where where) {
   return rep.handle;
 }
 
+// Runs the op. Returns the number of its outputs. `outputs` has room for `max_outputs` handles,
+// which the caller then owns. Throws the op's error; INVALID_ARGUMENT if it has more outputs.
 inline size_t RunEagerly(const OpCall& call, TFE_TensorHandle** outputs, size_t max_outputs) {
   CheckAttrs(call);
   if (scopes.watch != nullptr) [[unlikely]]

@@ -66,11 +66,11 @@ class TensorNumbers {
 };
 
 // One step forth, as a tape keeps it: an op, a call of a function, or a call of a CustomGradient.
-// Of the first three members only that of the step's kind is set.
+// One of the first three members is set.
 struct TapeRecord {
   OpCall call;                               // of an op
   std::shared_ptr<const Backward> function;  // of a call of a function
-  CustomBackward custom;                     // of a CustomGradient
+  CustomBackward custom;                     // of a CustomGradient; else throws: no way back
   // `given`: the inputs of a function, captures included, or of a CustomGradient. `extra`: the
   // extra outputs of Backward::forward.
   std::vector<Tensor> given, outputs, extra;
@@ -108,9 +108,9 @@ class TapeRep {
   bool Watches(const Tensor& tensor) const {
     return tensor.get()->is_trainable || watched.Contains(tensor.get());
   }
-  // Keeps the record if it leads from a watched tensor; its outputs are watched from then on, and
-  // so is what its way back keeps (`extra`), so that a derivative by it is not lost. Does nothing
-  // unless `recording`.
+  // Keeps the record if it leads from a watched tensor. From then on its outputs are watched, and
+  // so is what its way back keeps (`extra`), so that a derivative by it is not lost. Only tensors
+  // of types that have gradients are (IsDifferentiable). Does nothing unless `recording`.
   void Keep(const std::shared_ptr<const TapeRecord>& record) {
     if (!recording) return;
     const bool leads = std::any_of(record->inputs().begin(), record->inputs().end(),
