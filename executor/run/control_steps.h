@@ -75,7 +75,7 @@ struct StepRange {
 };
 
 // Runs the steps of a branch if flag `alive` is set. Otherwise skips them and clears the flags that
-// they would set: `num_flags` flags from `first_flag` on. Errors are those of the steps.
+// they would set: `num_flags` flags from `first_flag` on. Errors are those of RunSteps (run.h).
 class BranchStep : public SlowStep {
  public:
   BranchStep(int32_t alive, int32_t first_flag, int32_t num_flags)
@@ -97,7 +97,7 @@ class BranchStep : public SlowStep {
 // variables. The next values of the variables are separate entries of the pointer table (SetEnd).
 // RESOURCE_EXHAUSTED if the run exceeds RunContext::max_loop_passes, or without memory to copy a
 // value; the error of Frame::CheckLimits, which is asked before each pass; else errors are those of
-// the loop's steps and of Frame::Synchronize.
+// RunSteps (run.h) and of Frame::Synchronize.
 class LoopStep : public SlowStep {
  public:
   struct Variable {

@@ -2,10 +2,11 @@
 // that it says, and returns its result with its type and shape. Private to executor/stablehlo/.
 //
 // Operands must have the shapes and types that the op wants; others are a fault of the caller.
-// ChloBinary, Binary, Compare, Select, Complex, Reshape and Broadcast look at them, and make
-// status() INTERNAL. Concat does so without a part. The other functions do not look. An operand
-// without a value also makes status() INTERNAL. Text is written after an error too, but for Concat
-// of none or several parts, which then returns no value. Not thread-safe.
+// ChloBinary, Binary, Compare, Select (but for the type of `p`), Complex, Reshape and Broadcast
+// look at them, and make status() INTERNAL. Concat does so without a part. The other functions do
+// not look. An operand without a value also makes status() INTERNAL where a line with it is
+// written. Text is written after an error too, but for Concat of none or several parts, which then
+// returns no value. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -87,7 +88,8 @@ class Builder {
   void Fail(absl::Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
-  // Notes each op that is written from now on in `trace`, too, which must outlive the builder.
+  // Notes each op that is written from now on in `trace`, too, also an op of text that is thrown
+  // away. `trace` must outlive the builder.
   void set_trace(Trace* trace) { trace_ = trace; }
   static TracedValue Traced(const Value& v);
   // Takes what has been written so far.
@@ -102,10 +104,10 @@ class Builder {
   Value ScalarInt(DataType dtype, int64_t value) { return FullInt(dtype, Shape(), value); }
   // A constant of x's type and shape.
   Value Like(const Value& x, double value) { return Full(x.dtype, x.shape, value); }
-  // The least and the greatest value of the type: infinities of floats.
+  // The least and the greatest value of the type: infinities of floats. Not of complex types.
   Value Lowest(DataType dtype, const Shape& shape) { return Extreme(dtype, shape, true); }
   Value Highest(DataType dtype, const Shape& shape) { return Extreme(dtype, shape, false); }
-  Value Constant(const Tensor& tensor);
+  Value Constant(const Tensor& tensor);  // in host memory
   // An integer vector.
   Value Vector(DataType dtype, IntSpan values);
 
@@ -172,6 +174,7 @@ class Builder {
   // `update`.
   Value DynamicSlice(const Value& x, absl::Span<const Value> starts, IntSpan sizes);
   Value DynamicUpdate(const Value& x, const Value& update, absl::Span<const Value> starts);
+  // x itself if nothing is added or cut off. No `interior` is 0.
   Value Pad(const Value& x, const Value& filler, IntSpan low, IntSpan high, IntSpan interior = {});
   Value Iota(DataType dtype, const Shape& shape, int64_t dim);
 
@@ -183,7 +186,8 @@ class Builder {
   Values ReduceMany(absl::Span<const Value> operands, absl::Span<const Value> inits, IntSpan dims,
                     Region region);
   Value ReduceWindow(std::string_view op, const Value& x, const Value& init, const Window& window);
-  // Scatters `source` to where `select` (GE, LE) found the chosen element of each window of x.
+  // `init`, plus each element of `source` at the place that `select` (GE, LE) chooses in its window
+  // of x.
   Value SelectAndScatter(std::string_view select, const Value& x, const Value& source,
                          const Value& init, const Window& window);
   // Elements of which neither is less keep their order.
@@ -221,7 +225,7 @@ class Builder {
   static Value Argument(int32_t index, DataType dtype, const Shape& shape);
   static Value Weight(int32_t index, DataType dtype, const Shape& shape);
 
-  // Whether the text reads the argument of this index.
+  // Whether text that was written, also text that was thrown away, reads this argument.
   bool ReadsArgument(size_t index) const {
     return index < read_arguments_.size() && read_arguments_[index];
   }

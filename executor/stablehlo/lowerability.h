@@ -35,9 +35,9 @@ struct Verdict {
   bool ok() const { return refusal == Refusal::kNone; }
 };
 
-// Answers from the op, the attributes and the types alone; shapes need not be known. Remembers
-// answers by kind of node. `graph` must outlive it and must not be edited meanwhile. Not
-// thread-safe.
+// Answers from the op, the attributes, the types and the functions that are called alone; shapes
+// need not be known. Remembers answers by kind of node. `graph` must outlive it and must not be
+// edited meanwhile. Not thread-safe.
 class Lowerability {
  public:
   explicit Lowerability(const Graph& graph);
@@ -49,7 +49,8 @@ class Lowerability {
   const Verdict& Ask(NodeId n);
 
   // The inputs of node n whose values must be known when the program is compiled: shapes, axes,
-  // paddings. Bit i is input i; inputs from 63 on share bit 63.
+  // paddings. Bit i is input i; inputs from 63 on share bit 63. Does not look into functions that n
+  // calls: what nodes in them must know is left out.
   uint64_t ConstantInputs(NodeId n);
 
  private:
@@ -69,8 +70,8 @@ enum class OpGroup : uint8_t {
 // kNone for an op of no group, and for one of which Lowerability knows nothing.
 OpGroup GroupOf(std::string_view op);
 
-// Whether a value of this type may be an argument or a result of a program: numbers and booleans
-// may, variants, resources and strings may not.
+// Whether a value of this type may be an argument or a result of a program: the numbers of kNumbers
+// (rows.h) and booleans may, others, such as quantized numbers, variants and strings, may not.
 bool CrossesBorder(DataType dtype);
 
 // What a cluster needs to know when it is compiled.

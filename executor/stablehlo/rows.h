@@ -13,7 +13,7 @@
 
 namespace tenon::stablehlo {
 
-// A set of element types.
+// A set of element types. None of them, nor what Has is asked for, may be a reference type.
 class Types {
  public:
   constexpr Types() = default;

@@ -37,8 +37,8 @@ int64_t ElementAsInt(const Tensor& t, int64_t i);
 // conversion in hardware does. For integers and bools it must be in range, and its fraction is cut
 // off.
 void StoreDouble(const Tensor& t, int64_t i, double value);
-// Stores the low bits of `bits`, as many as an element has; an integer of 2 or 4 bits is extended
-// to its byte by its sign, as kernels expect it. Numbers of up to 64 bits and bool.
+// Stores the low bits of `bits`, as many as the element's bytes have; an integer of 2 or 4 bits is
+// extended to its byte by its sign, as kernels expect it. Numbers of up to 64 bits and bool.
 void StoreInt(const Tensor& t, int64_t i, uint64_t bits);
 // Complex types only. Each part is rounded as by StoreDouble.
 void StoreComplex(const Tensor& t, int64_t i, std::complex<double> value);

@@ -22,8 +22,8 @@ absl::StatusOr<Tensor> AllocateForCopyFrom(Device& device, const Tensor& like);
 // Copies a host tensor into new memory of `device`, after all work that is queued on the compute
 // stream of `device`. The elements must be memcpyable (IsMemcpyable). Waits at most `timeout_s`
 // seconds for the queued copy, then returns DEADLINE_EXCEEDED. If the wait fails, for this or
-// another reason, the memory of both tensors leaks, since the device may still use it. Other errors
-// are those of the device's calls.
+// another reason, or the device's own copy call returns DEADLINE_EXCEEDED, the memory of both
+// tensors leaks, since the device may still use it. Other errors are those of the device's calls.
 absl::StatusOr<Tensor> CopyOnDevice(const Tensor& value, Device& device, double timeout_s);
 
 // Copies a tensor from the memory of `from` into new memory of `to`. Null is the host; do not pass

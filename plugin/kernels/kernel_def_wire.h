@@ -18,8 +18,8 @@ std::string KernelListToWire(absl::Span<const std::shared_ptr<const KernelDef>> 
 
 // Parses a KernelDef; what the bytes do not hold has its default in the result. INVALID_ARGUMENT
 // "Error parsing serialized KernelDef." if the bytes are no KernelDef, UNIMPLEMENTED for a
-// constraint whose values are no list of types; a constraint without values is read as one with an
-// empty list.
+// constraint whose field allowed_values is there and is no list of types, malformed or without a
+// value included; a constraint without that field is read as one with an empty list.
 absl::StatusOr<KernelDef> KernelDefFromWire(std::string_view wire);
 
 }  // namespace tenon

@@ -12,8 +12,8 @@ namespace tenon::cli {
 struct Contender {
   Session& session;
   Executable* executable;  // of `session`; not null
-  // RunInTurns appends the times of its blocks to run_us and adds to wall_s and allocations. It
-  // leaves `values`.
+  // RunInTurns appends the time of each run in a block to run_us, and adds the block's wall_s and
+  // allocations. It leaves `values`.
   Repeated& runs;
 };
 

@@ -9,9 +9,10 @@
 namespace tenon::cli {
 
 // Adds a defect (kKernel) for each node of the graph and its functions that has a known op and no
-// kernel for its types on any of `devices`. Left out are Placeholders, nodes that call functions,
-// such as branches and loops, and nodes of functions with an attribute that each call sets. Left
-// out are also nodes of the graph with defects in their types. Defects that are there already stay.
+// kernel for its types on any of `devices`. Left out are Placeholders, ops that the plan carries
+// out itself (OpFacts::in_plan), nodes that call functions, such as branches and loops, and nodes
+// of functions with an attribute that each call sets. Left out are also nodes of the graph with
+// defects in their types. Defects that are there already stay.
 void AddMissingKernels(absl::Span<Device* const> devices, Imported& imported);
 
 }  // namespace tenon::cli

@@ -44,10 +44,11 @@ struct Workbench {
 // flags.defaults.freezes is set; that runs --init and the initializers of the folder. Otherwise
 // nothing of the model runs, and variables have no values yet. Warns of a device that --device or
 // --place names and that does not exist, where soft placement ignores it, and of passes of plug-ins
-// that no plug-in has. `flags` must outlive the result. Errors are those of SessionOptionsFrom,
-// Host::Open, LoadModel, FreezeModel, KeepCallsOfCaptured (with flags.defaults.whole), AllowedFiles
-// and Session::Create, that of a --dump-dir that cannot be made, and kUsage: --init names no node,
-// or --save-optimized is given for a SavedModel that is neither frozen nor written whole.
+// that no plug-in has. `flags` must outlive the result. At most one Workbench may exist at a time,
+// as MakeReproducer (watchers.h) demands. Errors are those of SessionOptionsFrom, Host::Open,
+// LoadModel, FreezeModel, KeepCallsOfCaptured (with flags.defaults.whole), AllowedFiles and
+// Session::Create, that of a --dump-dir that cannot be made, and kUsage: --init names no node, or
+// --save-optimized is given for a SavedModel that is neither frozen nor written whole.
 absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags);
 
 // Makes another session of a copy of the same graph, on the devices of `bench`, which must outlive
@@ -104,8 +105,8 @@ absl::StatusOr<FileAccess> AllowedFiles(const CompileFlags& flags,
 // Then nothing after it gets a warning. Warns last if --precision has changed no node.
 absl::Status ReportFailedPasses(const Executable& executable, const CompileFlags& flags);
 
-// Calls Session::Prepare of bench.session and ReportFailedPasses, then writes the files of
-// --save-optimized, a SavedModel's folder if flags.defaults.whole is set. `feeds` and `fetches` are
+// Calls Session::Prepare of bench.session and ReportFailedPasses, then writes --save-optimized: for
+// a SavedModel a folder, if flags.defaults.whole is set, else a file. `feeds` and `fetches` are
 // those of Session::Prepare. The session owns the executable. With --save-optimized or --report at
 // most one call for a Workbench: the watchers observe one optimization. Errors are those of these
 // calls, of the files, and of --dump-dir. The caller passes the error of a later run to HintAtInit,

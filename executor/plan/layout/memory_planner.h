@@ -37,7 +37,7 @@ ArenaLayout PlanArena(absl::Span<const BufferRequest> requests);
 // The same for buffers whose uses are not all in one order: `together(a, b)` says whether the
 // buffers with these indices may be in use at once. It must be symmetric. Buffers of less than 64
 // bytes share no memory. Takes O(n^2) for buffers of 64 bytes and more. `first` and `last` of the
-// requests are of one order that the uses may have; `lower_bound` is that of this order.
+// requests are of one order that the uses may have, and decide on `lower_bound` alone.
 ArenaLayout PlanArena(absl::Span<const BufferRequest> requests,
                       absl::FunctionRef<bool(int32_t a, int32_t b)> together);
 

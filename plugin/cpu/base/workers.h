@@ -35,12 +35,12 @@ class Workers {
   // (ThreadPlaces::cores). A thread without an entry or with an empty one runs anywhere, and so
   // does a thread that the system does not let run on its cores.
   explicit Workers(int threads, std::vector<std::vector<int>> cores = {});
-  // Stops and joins the threads. No loop may be running, and no Crew may exist.
+  // Stops and joins the threads. No loop may be running; no Runner, CallerPlace or Crew may exist.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // The most threads that work on one loop, the caller's among them.
+  // The most threads that work on one loop, the caller's among them, but in the three cases above.
   int threads() const { return threads_; }
 
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`

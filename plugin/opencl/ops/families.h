@@ -1,4 +1,5 @@
-// The families of kernels; each function registers one. host_integers.h has two more.
+// The families of kernels; each function registers one. host_integers.h has two more. TF_InitKernel
+// (all_kernels.cc) calls each once.
 #pragma once
 
 namespace opencl {

@@ -44,7 +44,7 @@ int BitWidth(Element element);
 // name, "token" among them.
 std::string_view NameOf(Element element);
 Element ElementNamed(std::string_view name);
-// Of complex<f32> f32; of others the type itself.
+// Of complex<f32> f32, of complex<f64> f64; of others the type itself.
 Element RealPart(Element element);
 
 // How 16-bit floats are stored. Both round to nearest even, and keep NaN.

@@ -401,7 +401,8 @@ inline void TraceGraph::Use(const std::shared_ptr<FunctionRep>& function) {
 }
 
 // Throws the error of `status` for a call of a function. The error names the node in the function
-// that failed, and the place of that node, if the message says which node it is; else the call.
+// that failed, if the message says which node it is. The place and the op are those of that node if
+// FindNode knows them, else those of the call.
 [[noreturn]] inline void ThrowFromFunction(const OpCall& call, TF_Status* status) {
   const TF_Code code = TF_GetCode(status);
   const std::string message = TF_Message(status);

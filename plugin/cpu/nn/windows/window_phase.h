@@ -51,7 +51,8 @@ class WindowPhase {
 
   // One target. `at` counts targets of the phase along each dimension: planes, rows, columns.
   // `place` is the number of the target's place in its whole image. `source` is the number of the
-  // source place that moves() count from; it need not lie inside its image.
+  // source place that moves() count from; it need not lie inside its image. Without steps the flags
+  // say nothing.
   struct Target {
     std::array<int64_t, 3> at;
     int64_t place, source;
