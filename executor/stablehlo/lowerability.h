@@ -31,7 +31,7 @@ std::string_view RefusalCode(Refusal refusal);
 
 struct Verdict {
   Refusal refusal = Refusal::kNone;
-  std::string detail;  // for a person: "no lowering for op Unique", "DT_STRING"; empty for kNone
+  std::string detail;  // for people: "no lowering for op StringJoin", "DT_STRING"; empty for kNone
   bool ok() const { return refusal == Refusal::kNone; }
 };
 
