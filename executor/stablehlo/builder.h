@@ -33,8 +33,8 @@ namespace tenon::stablehlo {
 struct Value {
   enum class Kind : uint8_t { kNone, kOp, kArgument, kWeight };
   Kind kind = Kind::kNone;
-  int16_t result = -1;  // of an op with several results
   int32_t id = 0;
+  int32_t result = -1;  // of an op with several results
   DataType dtype = DataType::kInvalid;
   Shape shape;
 

@@ -35,7 +35,7 @@ Values Builder::BeginMany(absl::Span<const Value> types) {
     Value v;
     v.kind = Value::Kind::kOp;
     v.id = id;
-    v.result = static_cast<int16_t>(types.size() > 1 ? i : -1);
+    v.result = types.size() > 1 ? static_cast<int32_t>(i) : -1;
     v.dtype = types[i].dtype;
     v.shape = types[i].shape;
     out.push_back(std::move(v));

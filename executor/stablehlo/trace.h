@@ -1,4 +1,5 @@
-// The ops of a program in the order of its text, for who compares two programs.
+// The ops of a program in the order in which they were written, for a comparison of two programs.
+// Ops whose text was thrown away are among them (Builder::set_trace).
 #pragma once
 
 #include <cstdint>

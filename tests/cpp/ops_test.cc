@@ -169,6 +169,23 @@ TEST(CppOps, TakeRequiredAttributesAfterInputs) {
   EXPECT_EQ(results[5].ToVector<int32_t>(), (Ints{0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2}));
 }
 
+// Three lists of 40 outputs each have one attribute as their length.
+TEST(CppOps, GiveSeveralListsOfOneLength) {
+  const auto results = InBothModes([] {
+    return Op("SparseSplit")
+        .Input(Tensor(int64_t{0}))
+        .Input(Tensor::Of<int64_t>({{7, 1}}))
+        .Input(Tensor::Of<float>({5}))
+        .Input(Tensor::Of<int64_t>({40, 2}))
+        .Attr("num_split", 40)
+        .Run();
+  });
+  ASSERT_EQ(results.size(), 120u);
+  EXPECT_EQ(results[7].ToVector<int64_t>(), (Longs{0, 1}));
+  EXPECT_EQ(results[47].ToVector<float>(), (Values{5}));
+  EXPECT_EQ(results[119].ToVector<int64_t>(), (Longs{1, 2}));
+}
+
 TEST(CppOps, TakeAndGiveLists) {
   const auto results = InBothModes([] {
     const Tensor a = Tensor::Of<int32_t>({1, 2, 3, 4}), b = Tensor::Of<int32_t>({5, 6, 7, 8});

@@ -31,6 +31,17 @@ TEST(CppFunction, TracesOnceForASignature) {
       << f.TraceReport();
 }
 
+// What a call looks at may be a variable's shape alone. The next variable may then have the address
+// of the one before, but not its trace.
+TEST(CppFunction, TracesForEachVariable) {
+  Function f(
+      [](const Variable& v, Tensor x) { return x * static_cast<float>(v.shape().dims()[0]); });
+  for (int64_t n = 1; n <= 20; ++n) {
+    const Variable v(Op("Fill").Input(Tensor::Of<int64_t>({n})).Input(Tensor(0.f)).RunOne());
+    EXPECT_EQ(f(v, Tensor(2.f)).item<float>(), 2.f * static_cast<float>(n));
+  }
+}
+
 // A program that reads and writes a variable, computes of constants alone, and captures a value.
 struct Traced {
   Variable w{Tensor(1.f), {.name = "w"}};

@@ -55,10 +55,11 @@ std::string NameOf(const Device* device) { return device == nullptr ? "?" : devi
 
 // "pass remapping: fuse 3, fold 1".
 std::string PassText(const PassReport& pass) {
-  if (!pass.changed && !pass.failed) return {};
+  if (!pass.changed && !pass.failed && !pass.left_undone) return {};
   std::string text = absl::StrCat("pass ", pass.name);
   if (!pass.function.empty()) absl::StrAppend(&text, " of ", pass.function);
   if (pass.failed) absl::StrAppend(&text, " was undone: ", OneLine(pass.reason));
+  if (pass.left_undone) absl::StrAppend(&text, ": ", OneLine(pass.reason));
   std::string_view before = ": ";
   for (const auto& [name, count] : pass.rewrites) {
     absl::StrAppend(&text, before, name, " ", count);

@@ -65,8 +65,11 @@ std::string OptimizerArguments(const CompileFlags& flags) {
   arguments.AddEach("--place", flags.place);
   if (flags.no_fallback) arguments.Add("--no-fallback");
   if (!flags.soft_placement) arguments.Add("--soft-placement=off");
+  if (flags.spread) arguments.Add("--spread");
   if (flags.clusters.mode) arguments.Add("--xla", std::string(XlaModeName(*flags.clusters.mode)));
   if (!flags.xla_buckets.empty()) arguments.Add("--xla-buckets", flags.xla_buckets);
+  if (flags.xla_async) arguments.Add("--xla-async");
+  if (flags.clusters.errors == XlaErrors::kFail) arguments.Add("--xla-errors=fail");
   if (flags.clusters.allow_tf32) arguments.Add("--allow-tf32");
   arguments.AddEach("--disable-rewrite", flags.disabled_rewrites);
   if (flags.fast_math) arguments.Add("--fast-math");

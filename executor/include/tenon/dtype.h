@@ -140,14 +140,15 @@ inline bool IsDifferentiable(DType dtype) {
 namespace internal {
 
 // std::complex<float> and std::complex<double>, without the cost of including <complex>. Any other
-// type with these members and one of these sizes passes too.
+// type with these members passes too if its value_type is one of these and it has the size of two.
 template <typename T>
 concept IsComplex = requires(const T& value) {
   typename T::value_type;
   value.real();
   value.imag();
 }
-&&(sizeof(T) == 8 || sizeof(T) == 16);
+&&(std::is_same_v<typename T::value_type, float> ||
+   std::is_same_v<typename T::value_type, double>)&&sizeof(T) == 2 * sizeof(typename T::value_type);
 
 // The DType of a C++ type; kInvalid for a type that tensors do not hold.
 template <typename T>

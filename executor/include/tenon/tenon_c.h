@@ -36,8 +36,8 @@ TENON_CAPI_EXPORT extern void TENON_WriteGraph(const void* graph_def, size_t len
 // A text for people on what becomes of a GraphDef that computes `fetches` ("node", "node:1") from
 // `feeds` on the devices of the process. A line for each node that is left after the passes has its
 // op, its device, why it is there and where the program made it. Then a line has the numbers of
-// nodes before and after the passes, and there is a line for each pass that changed the graph or
-// was undone for a fault of its own. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no
+// nodes before and after the passes, and there is a line for each pass that changed the graph, was
+// undone or left undone. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no
 // sound GraphDef, else that of a session that would run the graph.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_ExplainGraph(const void* graph_def, size_t length,
                                                        const char* const* feeds, int num_feeds,

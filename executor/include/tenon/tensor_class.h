@@ -28,6 +28,7 @@ class TraceGraph;
 
 // A variable as graphs name it.
 struct VariableInfo {
+  uint64_t number = 0;  // that no other variable of the process has or had
   std::string name, shared_name;
   DType dtype = DType::kInvalid;
   Shape shape;
@@ -360,6 +361,8 @@ class Tensor {
   // other errors are those of data().
   template <typename T>
   T item(Where where = Where::current()) const {
+    static_assert(internal::DTypeOf<T>() != DType::kString || std::is_same_v<T, std::string>,
+                  "Use item<std::string>()");
     TF_Tensor* const tensor = Host(where);
     CheckType(internal::DTypeOf<T>(), where);
     if (TF_TensorElementCount(tensor) != 1) {

@@ -241,8 +241,10 @@ inline Variable::Variable(const Tensor& initial, VariableOptions options, Where 
   handle.handle_data = std::make_shared<const std::string>(std::move(data));
   handle.is_trainable = rep_->trainable;
   handle.owns_resource = true;
+  static std::atomic<uint64_t> variables{0};
   handle.variable = std::make_shared<const internal::VariableInfo>(
-      internal::VariableInfo{rep_->name, rep_->shared_name, rep_->dtype, rep_->shape});
+      internal::VariableInfo{variables.fetch_add(1, std::memory_order_relaxed), rep_->name,
+                             rep_->shared_name, rep_->dtype, rep_->shape});
   Op("AssignVariableOp", where)
       .Input(rep_->handle)
       .Input(initial)

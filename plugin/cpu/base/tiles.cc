@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <thread>
 
 #include "plugin/cpu/base/workers.h"
 
@@ -18,23 +19,39 @@ int SlotsFor(int threads, int64_t tiles) {
   return static_cast<int>(std::min<int64_t>({threads, tiles, kMaxSlots}));
 }
 
-// Gives each concurrent caller a number below `count`. There are never more callers than numbers:
-// ParallelFor makes at most 64 ranges, at most one per tile, and runs at most threads() at once.
-// Take() therefore only retries while other threads change the set.
+// Gives each concurrent caller a number below `count`. More callers than numbers are rare: threads
+// of other runs that wait for tasks may help a loop beyond threads(). The caller that finds no
+// number waits for another's range to end.
 class Slots {
  public:
   explicit Slots(int count) : free_(count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1) {}
+  // A number until the end of the object's life, which an exception of the caller ends, too.
+  class Holder {
+   public:
+    explicit Holder(Slots& slots) : slots_(slots), slot_(slots.Take()) {}
+    ~Holder() { slots_.Return(slot_); }
+    Holder(const Holder&) = delete;
+    Holder& operator=(const Holder&) = delete;
+    int slot() const { return slot_; }
+
+   private:
+    Slots& slots_;
+    const int slot_;
+  };
+
+ private:
   int Take() {
     uint64_t free = free_.load(std::memory_order_relaxed);
     while (free == 0 ||
            !free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire)) {
-      if (free == 0) free = free_.load(std::memory_order_relaxed);
+      if (free != 0) continue;
+      std::this_thread::yield();
+      free = free_.load(std::memory_order_relaxed);
     }
     return __builtin_ctzll(free);
   }
   void Return(int slot) { free_.fetch_or(uint64_t{1} << slot, std::memory_order_release); }
 
- private:
   std::atomic<uint64_t> free_;
 };
 
@@ -59,9 +76,9 @@ absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
   std::atomic<int64_t> failed = tiles;
   // A slot serves a whole range: taking it costs one atomic operation for all tiles of the range.
   args.workers->ParallelFor(tiles, 1, [&](int64_t begin, int64_t end) {
-    const int slot = slots.Take();
+    const Slots::Holder held(slots);
     for (int64_t t = begin; t < end && t < failed.load(std::memory_order_relaxed); ++t) {
-      absl::Status status = body(t, scratch + slot * slot_bytes);
+      absl::Status status = body(t, scratch + held.slot() * slot_bytes);
       if (status.ok()) continue;
       const std::lock_guard lock(mutex);
       // Another range may have failed at a lower tile since the test above.
@@ -69,7 +86,6 @@ absl::Status ForEachTile(const StepArgs& args, int64_t tiles, size_t slot_bytes,
       failed = t;
       first = std::move(status);
     }
-    slots.Return(slot);
   });
   return first;
 }

@@ -110,7 +110,7 @@ class Workers::Pool {
       : cores_(std::move(cores)), num_threads_(count) {
     try {
       for (int i = 0; i < count; ++i) threads_.emplace_back([this, i] { Serve(i); });
-    } catch (const std::system_error&) {  // the system has no more threads: fewer do as well
+    } catch (const std::exception&) {  // no more threads or no memory for them: fewer do as well
       num_threads_.store(static_cast<int>(threads_.size()));
     }
   }

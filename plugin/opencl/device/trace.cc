@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -188,8 +189,11 @@ Traced::~Traced() {
   if (event_ == nullptr) return;
   EventHandle event(event_);
   std::lock_guard lock(mutex);
-  if (records != nullptr)
+  if (records == nullptr) return;
+  try {
     records->push_back({name_, stream_.number(), stream_.device().id(), std::move(event)});
+  } catch (const std::bad_alloc&) {  // the profile lacks one command
+  }
 }
 
 }  // namespace opencl

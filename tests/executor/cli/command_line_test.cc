@@ -19,6 +19,20 @@ TEST(OptimizerArguments, NameLibrariesByTheirFullPaths) {
                                            "/none/libnone.so");
 }
 
+TEST(OptimizerArguments, HaveAllThatPlacesNodesAndMakesClusters) {
+  CompileFlags flags;
+  flags.device = "A:0";
+  flags.soft_placement = false;
+  flags.spread = true;
+  flags.clusters.mode = XlaMode::kAll;
+  flags.xla_buckets = "8,64";
+  flags.xla_async = true;
+  flags.clusters.errors = XlaErrors::kFail;
+  EXPECT_EQ(OptimizerArguments(flags),
+            " --device=A:0 --soft-placement=off --spread --xla=all --xla-buckets=8,64 --xla-async"
+            " --xla-errors=fail");
+}
+
 TEST(OptimizerArguments, LeaveLibrariesToTheLoaderThatItSearchesFor) {
   CompileFlags flags;
   flags.plugins = {"libnone.so"};

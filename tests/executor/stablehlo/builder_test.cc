@@ -25,5 +25,19 @@ TEST(StableHloBuilder, PadsWhereTheShapeAloneStays) {
   EXPECT_THAT(pad({1}, {-1}, {0}), HasSubstr("low = [1]"));
 }
 
+// A branch may have more results than 16 bits count.
+TEST(StableHloBuilder, NumbersAllResultsOfAnOp) {
+  Builder builder("HIGHEST", false);
+  const Values shapes(70'000, builder.Scalar(DataType::kFloat, 0));
+  const Values results =
+      builder.Branch("if", builder.Scalar(DataType::kBool, 0), std::vector<Lines>(2), shapes);
+  ASSERT_EQ(results.size(), 70'000u);
+  builder.Take();
+  builder.Add(results[40'000], results[69'999]);
+  const std::string text = builder.Take().text;
+  EXPECT_THAT(text, HasSubstr("#40000"));
+  EXPECT_THAT(text, HasSubstr("#69999"));
+}
+
 }  // namespace
 }  // namespace tenon::stablehlo

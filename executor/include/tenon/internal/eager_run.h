@@ -120,6 +120,8 @@ inline std::string_view Between(std::string_view text, std::string_view begin,
                                            "ParameterizedTruncatedNormal",
                                            "TruncatedNormal",
                                            "RandomShuffle",
+                                           "RandomShuffleQueue",
+                                           "RandomShuffleQueueV2",
                                            "Multinomial",
                                            "RandomGamma",
                                            "RandomPoisson",
@@ -291,15 +293,15 @@ inline std::vector<Tensor> RunEagerly(const OpCall& call, size_t max_outputs) {
 
 // A number of outputs that the op does not exceed, unless an attribute says that a list is longer
 // than 2^20. Lengths of lists are attributes, the lengths of attributes, or the lengths of input
-// lists.
+// lists. One attribute may be the length of three lists, as num_split of SparseSplit is.
 inline size_t MaxOutputs(const OpCall& call) {
-  size_t count = 64 + call.tensors.size();
+  size_t lengths = call.tensors.size();
   for (const NamedAttr& attr : call.attrs) {
     if (attr.kind == NamedAttr::Kind::kInt && attr.number > 0 && attr.number <= (int64_t{1} << 20))
-      count += static_cast<size_t>(attr.number);
-    if (attr.kind == NamedAttr::Kind::kTypes) count += attr.numbers.size();
+      lengths += static_cast<size_t>(attr.number);
+    if (attr.kind == NamedAttr::Kind::kTypes) lengths += attr.numbers.size();
   }
-  return count;
+  return 64 + 3 * lengths;
 }
 
 }  // namespace tenon::inline v0::internal

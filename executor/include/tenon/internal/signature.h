@@ -128,7 +128,8 @@ class ArgReader {
   }
   void OnVariable(const Variable& variable) {
     call_.constants += 'V';
-    PutNumber(call_.constants, reinterpret_cast<intptr_t>(variable.handle().get()));
+    // Not its address: another variable may have that when this one is gone.
+    PutNumber(call_.constants, static_cast<int64_t>(variable.handle().get()->variable->number));
   }
   void OnMark(size_t number) { PutNumber(call_.constants, static_cast<int64_t>(number)); }
   void OnConstant(std::string_view bytes) {
