@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
-
 #include "executor/compile/stopwatch.h"
 #include "executor/plan/build_plan.h"
 #include "executor/run/run.h"
@@ -121,36 +119,57 @@ KernelSurroundings Executable::Surroundings() const {
   return surroundings;
 }
 
-absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(absl::Span<const Tensor> feeds) {
-  if (kept_handles_.empty()) return PlanFor(feeds, feeds);
-  absl::InlinedVector<Tensor, 16> shaped(feeds.begin(), feeds.end());
+absl::Span<const Tensor> Executable::ShapedBy(absl::Span<const Tensor> feeds, Kept& kept) const {
+  if (kept_handles_.empty()) return feeds;
+  kept.assign(feeds.begin(), feeds.end());
   for (const int i : kept_handles_) {
-    if (Tensor value = ValueBehind(feeds[i]); value.initialized()) shaped[i] = std::move(value);
+    if (Tensor value = ValueBehind(feeds[i]); value.initialized()) kept[i] = std::move(value);
   }
-  return PlanFor(feeds, shaped);
+  return kept;
 }
 
-absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(absl::Span<const Tensor> feeds,
-                                                                absl::Span<const Tensor> shaped) {
-  std::shared_ptr<CachedPlan> plan = plans_.Find(shaped);
-  if (plan != nullptr) {
+absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::PlanFor(absl::Span<const Tensor> feeds) {
+  Kept kept;
+  const absl::Span<const Tensor> shaped = ShapedBy(feeds, kept);
+  if (std::shared_ptr<CachedPlan> plan = plans_.Find(shaped, /*is_alone=*/false)) {
     hits_.fetch_add(1, std::memory_order_relaxed);
     return plan;
   }
+  return BuildOnce(feeds, shaped, parts_.workers);
+}
+
+absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::LonePlanFor(absl::Span<const Tensor> feeds,
+                                                                    const CachedPlan& plan) {
+  // What devices have prepared for a plan is not prepared twice.
+  if (plan.is_brief || !plan.plan->devices.empty() || compiled_.clusters != nullptr ||
+      !parts_.workers.is_crowded())
+    return nullptr;
+  Kept kept;
+  const absl::Span<const Tensor> shaped = ShapedBy(feeds, kept);
+  if (std::shared_ptr<CachedPlan> alone = plans_.Find(shaped, /*is_alone=*/true)) return alone;
+  if (!plans_.HasRoomForAnother(plan)) return nullptr;
+  return BuildOnce(feeds, shaped, lone_worker_);
+}
+
+absl::StatusOr<std::shared_ptr<CachedPlan>> Executable::BuildOnce(absl::Span<const Tensor> feeds,
+                                                                  absl::Span<const Tensor> shaped,
+                                                                  Workers& workers) {
+  const bool is_alone = &workers == &lone_worker_;
   absl::MutexLock build(&build_mutex_);
-  plan = plans_.Find(shaped);  // another thread may have built it meanwhile
-  if (plan != nullptr) return plan;
+  std::shared_ptr<CachedPlan> plan = plans_.Find(shaped, is_alone);
+  if (plan != nullptr) return plan;  // another thread has built it meanwhile
   const Stopwatch watch;
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> built, Build(feeds, shaped));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> built, Build(feeds, shaped, workers));
   if (builds_.fetch_add(1) == 0) plan_ms_ = watch.Milliseconds();
   bool dropped = false;
-  std::shared_ptr<CachedPlan> added = plans_.Add(shaped, std::move(built), &dropped);
+  std::shared_ptr<CachedPlan> added = plans_.Add(shaped, is_alone, std::move(built), &dropped);
   if (dropped) last_runs_.LetDroppedGo();
   return added;
 }
 
 absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const Tensor> feeds,
-                                                              absl::Span<const Tensor> shaped) {
+                                                              absl::Span<const Tensor> shaped,
+                                                              Workers& workers) {
   const Runnable& runnable = *compiled_.runnable;
   std::vector<FeedSpec> specs;
   for (const Tensor& t : feeds) specs.push_back({t.dtype(), t.shape()});
@@ -172,7 +191,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const T
                         .promises = promises_,
                         .session = parts_.states,
                         .late = late_,
-                        .workers = parts_.workers,
+                        .workers = workers,
                         .inter_op = parts_.options.inter_op,
                         .device_timeout_s = parts_.options.device_timeout_s,
                         .order = parts_.options.order,
@@ -223,9 +242,9 @@ bool Executable::OtherPlansMayDo(const absl::Status& status) {
   return true;
 }
 
-RunContext Executable::ContextOf(int64_t step, RunRecording* recording,
-                                 const RunLimits* limits) const {
-  return {.workers = &parts_.workers,
+RunContext Executable::ContextOf(int64_t step, RunRecording* recording, const RunLimits* limits,
+                                 Workers& workers) const {
+  return {.workers = &workers,
           .arenas = &parts_.arenas,
           .device_timeout_s = parts_.options.device_timeout_s,
           .step_id = step,
@@ -244,8 +263,9 @@ absl::StatusOr<std::vector<Tensor>> Executable::RunAgain(std::unique_ptr<LastRun
     last->next_step = parts_.next_step.fetch_add(kStepsAtOnce, std::memory_order_relaxed);
     last->end_step = last->next_step + kStepsAtOnce;
   }
-  absl::StatusOr<std::vector<Tensor>> values = RunBriefly(
-      *last->plan->plan, *last->frame, feeds, ContextOf(last->next_step++, nullptr, limits));
+  absl::StatusOr<std::vector<Tensor>> values =
+      RunBriefly(*last->plan->plan, *last->frame, feeds,
+                 ContextOf(last->next_step++, nullptr, limits, parts_.workers));
   last_runs_.Keep(std::move(last));
   return values;
 }
@@ -263,14 +283,26 @@ absl::StatusOr<std::vector<Tensor>> Executable::RunOnce(absl::Span<const Tensor>
   }
   std::optional<RunRecording> recording;
   if (recorder != nullptr) recording.emplace(*recorder);
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<CachedPlan> cached, PlanFor(feeds));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<CachedPlan> cached, PlanFor(feeds));
   if (recording.has_value()) recording->BeginRun(cached->plan);
   if (may_keep && cached->is_brief && has_run_.load(std::memory_order_relaxed)) {
     TENON_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, cached->frames.Take(*cached->plan));
     return RunAgain(std::make_unique<LastRuns::Run>(cached, std::move(frame)), feeds, limits);
   }
-  const RunContext context = ContextOf(parts_.next_step.fetch_add(1, std::memory_order_relaxed),
-                                       recording.has_value() ? &*recording : nullptr, limits);
+  Workers* workers = &parts_.workers;
+  // The run takes a place in the session's pool all the same.
+  std::optional<Workers::Runner> runner;
+  if (!recording.has_value()) {
+    TENON_ASSIGN_OR_RETURN(std::shared_ptr<CachedPlan> alone, LonePlanFor(feeds, *cached));
+    if (alone != nullptr) {
+      runner.emplace(parts_.workers);
+      workers = &lone_worker_;
+      cached = std::move(alone);
+    }
+  }
+  const RunContext context =
+      ContextOf(parts_.next_step.fetch_add(1, std::memory_order_relaxed),
+                recording.has_value() ? &*recording : nullptr, limits, *workers);
   const auto run = [&] {
     absl::StatusOr<std::vector<Tensor>> values =
         RunPlan(*cached->plan, cached->frames, feeds, context);

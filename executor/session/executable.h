@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/synchronization/mutex.h"
 #include "executor/compile/compile.h"
 #include "executor/place/kernel_store.h"
@@ -17,6 +18,7 @@
 #include "executor/session/plan_cache.h"
 #include "executor/session/reports.h"
 #include "executor/session/session.h"
+#include "plugin/cpu/base/workers.h"
 
 namespace tenon {
 
@@ -89,15 +91,27 @@ class Executable {
   KernelSurroundings Surroundings() const;
   // The plan for these feeds, built if the cache has none.
   absl::StatusOr<std::shared_ptr<CachedPlan>> PlanFor(absl::Span<const Tensor> feeds);
-  // `shaped` are the feeds, but in the place of handles in kept_handles_ the variables' values.
-  absl::StatusOr<std::shared_ptr<CachedPlan>> PlanFor(absl::Span<const Tensor> feeds,
-                                                      absl::Span<const Tensor> shaped);
+  // Another plan for these feeds, for one thread, where a run had better use no more: no other
+  // thread will help, and `plan` cuts its kernels into tiles in vain. Null where the run had better
+  // use `plan`, and where the cache has no room for both.
+  absl::StatusOr<std::shared_ptr<CachedPlan>> LonePlanFor(absl::Span<const Tensor> feeds,
+                                                          const CachedPlan& plan);
+  // The feeds, but in the place of handles in kept_handles_ the variables' values, which `kept`
+  // then keeps.
+  using Kept = absl::InlinedVector<Tensor, 16>;
+  absl::Span<const Tensor> ShapedBy(absl::Span<const Tensor> feeds, Kept& kept) const;
+  // `workers` are those of the session or lone_worker_.
+  absl::StatusOr<std::shared_ptr<CachedPlan>> BuildOnce(absl::Span<const Tensor> feeds,
+                                                        absl::Span<const Tensor> shaped,
+                                                        Workers& workers);
   absl::StatusOr<std::shared_ptr<const Plan>> Build(absl::Span<const Tensor> feeds,
-                                                    absl::Span<const Tensor> shaped);
+                                                    absl::Span<const Tensor> shaped,
+                                                    Workers& workers);
   // A run that is not repeated.
   absl::StatusOr<std::vector<Tensor>> RunOnce(absl::Span<const Tensor> feeds, RunRecorder* recorder,
                                               const RunLimits* limits);
-  RunContext ContextOf(int64_t step, RunRecording* recording, const RunLimits* limits) const;
+  RunContext ContextOf(int64_t step, RunRecording* recording, const RunLimits* limits,
+                       Workers& workers) const;
   // A run of a brief plan, in the frame of `last`, which is then kept for the thread's next run.
   absl::StatusOr<std::vector<Tensor>> RunAgain(std::unique_ptr<LastRuns::Run> last,
                                                absl::Span<const Tensor> feeds,
@@ -107,6 +121,7 @@ class Executable {
   bool OtherPlansMayDo(const absl::Status& status);
 
   const SessionParts parts_;
+  Workers lone_worker_{1};
   const Compiled compiled_;
   const std::unique_ptr<KernelStore> kernels_;
   // Shared by all plans.

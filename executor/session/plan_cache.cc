@@ -57,21 +57,22 @@ void PlanCache::NoteUse(CachedPlan& plan) {
     plan.used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-std::shared_ptr<CachedPlan> PlanCache::Find(absl::Span<const Tensor> feeds) {
+std::shared_ptr<CachedPlan> PlanCache::Find(absl::Span<const Tensor> feeds, bool is_alone) {
   absl::ReaderMutexLock lock(&mutex_);
   // A list, not a map: the cache is small, and a comparison in place allocates no key.
   for (const auto& entry : entries_) {
-    if (!entry->Serves(feeds)) continue;
+    if (entry->is_alone != is_alone || !entry->Serves(feeds)) continue;
     NoteUse(*entry);
     return entry;
   }
   return nullptr;
 }
 
-std::shared_ptr<CachedPlan> PlanCache::Add(absl::Span<const Tensor> feeds,
+std::shared_ptr<CachedPlan> PlanCache::Add(absl::Span<const Tensor> feeds, bool is_alone,
                                            std::shared_ptr<const Plan> plan, bool* dropped) {
   auto entry = std::make_shared<CachedPlan>();
   for (const Tensor& t : feeds) entry->shapes.push_back(t.shape());
+  entry->is_alone = is_alone;
   entry->is_brief = IsBrief(*plan);
   entry->bytes = HeldBytes(*plan);
   entry->plan = std::move(plan);
@@ -91,6 +92,11 @@ std::shared_ptr<CachedPlan> PlanCache::Add(absl::Span<const Tensor> feeds,
   return entry;
 }
 
+bool PlanCache::HasRoomForAnother(const CachedPlan& plan) const {
+  absl::ReaderMutexLock lock(&mutex_);
+  return entries_.size() < max_plans_ && plan.bytes <= max_bytes_ - bytes_;
+}
+
 void PlanCache::Clear() {
   absl::MutexLock lock(&mutex_);
   for (const auto& entry : entries_) entry->is_dropped.store(true);
@@ -100,8 +106,11 @@ void PlanCache::Clear() {
 
 std::shared_ptr<const Plan> PlanCache::last() const {
   absl::ReaderMutexLock lock(&mutex_);
-  const auto last = std::max_element(entries_.begin(), entries_.end(), kUsedBefore);
-  return last == entries_.end() ? nullptr : (*last)->plan;
+  const CachedPlan* last = nullptr;
+  for (const auto& entry : entries_) {
+    if (!entry->is_alone && (last == nullptr || last->used < entry->used)) last = entry.get();
+  }
+  return last == nullptr ? nullptr : last->plan;
 }
 
 int64_t PlanCache::size() const {

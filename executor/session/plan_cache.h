@@ -20,6 +20,7 @@ struct CachedPlan {
   static constexpr size_t kBriefNodes = 256;  // a plan of more steps is not brief
 
   std::vector<Shape> shapes;  // of the feeds, in their order
+  bool is_alone = false;      // for runs on one thread, of which many go on at once
   std::shared_ptr<const Plan> plan;
   FramePool frames;
   // The time of the last use, in ticks of the cache's clock. Uses in a row may count as one.
@@ -49,21 +50,22 @@ class PlanCache {
   PlanCache(int max_plans, int64_t max_bytes)
       : max_plans_(static_cast<size_t>(std::max(max_plans, 1))), max_bytes_(max_bytes) {}
 
-  // The plan for feeds of these shapes; null if there is none. Counts as a use of the plan. Types
-  // are not compared, since the graph fixes them.
-  std::shared_ptr<CachedPlan> Find(absl::Span<const Tensor> feeds);
-  // Adds a plan for feeds of these shapes, for which the cache must have none, and returns the
-  // entry. Counts as a use. While there are too many plans, or they hold too many bytes, drops
-  // the one of the others that was least recently used. Sets `*dropped`, which must not be null, to
-  // whether it dropped one.
-  std::shared_ptr<CachedPlan> Add(absl::Span<const Tensor> feeds, std::shared_ptr<const Plan> plan,
-                                  bool* dropped);
+  // The plan for feeds of these shapes and for runs on one thread (`is_alone`) or on all; null if
+  // there is none. Counts as a use of the plan. Types are not compared, since the graph fixes them.
+  std::shared_ptr<CachedPlan> Find(absl::Span<const Tensor> feeds, bool is_alone);
+  // Adds such a plan, of which the cache must have none, and returns the entry. Counts as a use.
+  // While there are too many plans, or they hold too many bytes, drops the one of the others that
+  // was least recently used. Sets `*dropped`, which must not be null, to whether it dropped one.
+  std::shared_ptr<CachedPlan> Add(absl::Span<const Tensor> feeds, bool is_alone,
+                                  std::shared_ptr<const Plan> plan, bool* dropped);
+  // Whether a plan that holds as much as `plan` would fit in beside all others.
+  bool HasRoomForAnother(const CachedPlan& plan) const;
   // Counts as a use of a plan that Find or Add has returned.
   void NoteUse(CachedPlan& plan);
   // Drops all plans.
   void Clear();
 
-  // The plan that was used last; null if the cache is empty.
+  // The plan for runs on all threads that was used last; null if the cache has none.
   std::shared_ptr<const Plan> last() const;
   // The number of plans, at most max_size().
   int64_t size() const;

@@ -307,6 +307,8 @@ Workers::Workers(int threads, std::vector<std::vector<int>> cores)
 
 Workers::~Workers() = default;
 
+bool Workers::is_crowded() const { return pool_ != nullptr && pool_->helpers() <= 0; }
+
 void Workers::ParallelFor(int64_t n, int64_t grain,
                           absl::FunctionRef<void(int64_t, int64_t)> body) {
   if (n <= 0) return;

@@ -43,6 +43,10 @@ class Workers {
   // The most threads that work on one loop, the caller's among them, but in the three cases above.
   int threads() const { return threads_; }
 
+  // Whether no thread of the pool would help a run that began now: as many graphs run, or ran at
+  // once a moment ago, as there are threads. False of a pool for one thread.
+  bool is_crowded() const;
+
   // Calls body(begin, end) for disjoint ranges that cover [0, n). Each range has at least `grain`
   // items, except the last; a grain below 1 counts as 1. There are at most 64 ranges; n and `grain`
   // alone determine their bounds. One call in the calling thread gets [0, n) instead in two cases:

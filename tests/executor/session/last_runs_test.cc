@@ -27,7 +27,7 @@ class LastRunsTest : public ::testing::Test {
     return std::make_unique<LastRuns::Run>(plan, *plan->frames.Take(*plan->plan));
   }
   std::shared_ptr<CachedPlan> Add(int64_t n) {
-    return cache_.Add(Feed(n), std::make_shared<const Plan>(), &dropped_);
+    return cache_.Add(Feed(n), false, std::make_shared<const Plan>(), &dropped_);
   }
 
   PlanCache cache_{1, std::numeric_limits<int64_t>::max()};
