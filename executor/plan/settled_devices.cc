@@ -21,13 +21,13 @@ class Follower {
     ++now_;
     if (Device* const device = step.MayQueueOn(); device != nullptr) unclear_.insert(device);
     if (const auto* kernel = dynamic_cast<const PluginStep*>(&step); kernel != nullptr) {
-      WaitFor(kernel->waits());
-      if (kernel->event() >= 0) Record(kernel->event(), kernel->Queues().stream);
+      WaitFor(kernel->Queues().device, kernel->waits());
+      if (kernel->event() >= 0) Record(kernel->event(), kernel->Queues());
     }
     if (const auto* copy = dynamic_cast<const CopyStep*>(&step); copy != nullptr) Copy(*copy);
     if (const auto* wait = dynamic_cast<const WaitStep*>(&step); wait != nullptr) Wait(*wait);
     if (const StreamOf stream = step.Queues(); stream.device != nullptr)
-      queued_[stream.stream] = {stream.device, now_};
+      queued_[KeyOf(stream)] = now_;
   }
 
   // A step that a run may leave out, or do several times.
@@ -40,43 +40,44 @@ class Follower {
     return !unclear_.contains(device) &&
            std::all_of(queued_.begin(), queued_.end(), [&](const auto& entry) {
              const auto done = done_.find(entry.first);
-             return entry.second.device != device ||
-                    (done != done_.end() && done->second >= entry.second.at);
+             return entry.first.first != device ||
+                    (done != done_.end() && done->second >= entry.second);
            });
   }
 
  private:
-  using Times = absl::flat_hash_map<StreamHandle, int64_t>;  // by stream: up to when
-  struct Queued {
-    Device* device;
-    int64_t at;
-  };
+  // A plug-in may give streams of two devices the same handle.
+  using Key = std::pair<Device*, StreamHandle>;
+  static Key KeyOf(const StreamOf& stream) { return {stream.device, stream.stream}; }
+  using Times = absl::flat_hash_map<Key, int64_t>;  // by stream: up to when
   struct Recorded {
-    StreamHandle stream;
+    Key stream;
     int64_t at;
     Times after;
   };
 
   // Who waits for a stream waits for what that one had waited for.
-  void WaitFor(absl::Span<const StreamWait> waits) {
+  void WaitFor(Device* device, absl::Span<const StreamWait> waits) {
     for (const StreamWait& wait : waits) {
       const auto recorded = recorded_.find(wait.event);
+      const Key other_key(wait.other_device, wait.other);
       const Recorded other = recorded == recorded_.end()
-                                 ? Recorded{wait.other, now_, waited_[wait.other]}
+                                 ? Recorded{other_key, now_, waited_[other_key]}
                                  : recorded->second;
-      Times& waited = waited_[wait.waiting];
+      Times& waited = waited_[Key(device, wait.waiting)];
       for (const auto& [stream, at] : other.after) waited[stream] = std::max(waited[stream], at);
       waited[other.stream] = std::max(waited[other.stream], other.at);
     }
   }
 
-  void Record(int32_t event, StreamHandle stream) {
-    recorded_[event] = {stream, now_, waited_[stream]};
+  void Record(int32_t event, const StreamOf& stream) {
+    const Key key = KeyOf(stream);
+    recorded_[event] = {key, now_, waited_[key]};
   }
 
   void Copy(const CopyStep& copy) {
-    WaitFor(copy.waits());
-    Record(copy.event(), copy.Queues().stream);
+    WaitFor(copy.Queues().device, copy.waits());
+    Record(copy.event(), copy.Queues());
   }
 
   void Wait(const WaitStep& wait) {
@@ -85,14 +86,14 @@ class Follower {
     Done(recorded->second.stream, recorded->second.at);
     for (const auto& [stream, at] : recorded->second.after) Done(stream, at);
   }
-  void Done(StreamHandle stream, int64_t at) {
+  void Done(const Key& stream, int64_t at) {
     done_[stream] = std::max(done_.try_emplace(stream, 0).first->second, at);
   }
 
   int64_t now_ = 0;
-  absl::flat_hash_map<StreamHandle, Queued> queued_;  // what was queued last
-  absl::flat_hash_map<StreamHandle, Times> waited_;   // by waiting stream
-  absl::flat_hash_map<int32_t, Recorded> recorded_;   // by event
+  Times queued_;                                     // when the last was queued
+  absl::flat_hash_map<Key, Times> waited_;           // by waiting stream
+  absl::flat_hash_map<int32_t, Recorded> recorded_;  // by event
   Times done_;
   absl::flat_hash_set<Device*> unclear_;
 };

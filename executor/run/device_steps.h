@@ -22,6 +22,7 @@ struct StreamWait {
   StreamHandle waiting;
   StreamHandle other;
   int32_t event = -1;
+  Device* other_device = nullptr;  // whose stream `other` is
 };
 
 // Calls a plug-in's kernel on tensors. A kernel for a device queues its work on a compute stream of

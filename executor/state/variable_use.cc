@@ -88,8 +88,8 @@ bool HandleMayChange(const Scope& scope, std::pair<int, int> from,
   return false;
 }
 
-// Whether a call or branch may return a handle. Such handles are not followed, so that each
-// variable then counts as changed.
+// Whether a call or branch may return a handle. Such handles are not followed, nor those that a
+// loop exchanges, so that each variable then counts as changed.
 bool GivesHandles(const OpFacts& op, const AttrSet& attrs) {
   if (op.calls != CallKind::kFunction && !IsBranch(op)) return false;
   const AttrValue* types = attrs.Find("Tout");
@@ -108,6 +108,38 @@ std::pair<std::string_view, int> Source(std::string_view input) {
       last != input.npos && last != name_end && !absl::SimpleAtoi(input.substr(last + 1), &port))
     port = 0;
   return {input.substr(0, name_end), port};
+}
+
+// Whether a loop with this body may have a handle at another place after a pass than before it.
+// Such a body gives back as result i no argument i.
+bool ExchangesHandles(const Graph& graph, const FunctionEntry& function) {
+  if (function.signature == nullptr) return true;
+  const std::vector<ArgDef>& args = function.signature->inputs;
+  const std::vector<ArgDef>& results = function.signature->outputs;
+  const FunctionBody body = ParseFunctionBody(graph, function);
+  const auto sources = SourcesOfResults(body.returns);
+  absl::flat_hash_map<std::string_view, const BodyNode*> by_name;
+  for (const BodyNode& node : body.nodes) by_name.emplace(node.name, &node);
+  const auto is_argument = [&](std::string_view text, const ArgDef& arg) {
+    for (size_t steps = 0; steps <= body.nodes.size(); ++steps) {
+      const auto [name, port] = Source(text);
+      const auto node = by_name.find(name);
+      if (node == by_name.end()) return name == arg.name;
+      const std::vector<std::string_view>& inputs = node->second->inputs;
+      const bool passes_on =
+          node->second->op_name == "Identity" || node->second->op_name == "IdentityN";
+      if (!passes_on || port < 0 || static_cast<size_t>(port) >= inputs.size()) return false;
+      text = inputs[port];
+    }
+    return false;
+  };
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].type != DataType::kResource) continue;
+    const auto source = sources.find(results[i].name);
+    if (i >= args.size() || source == sources.end() || !is_argument(source->second, args[i]))
+      return true;
+  }
+  return false;
 }
 
 class Search {
@@ -134,7 +166,7 @@ class Search {
     absl::flat_hash_map<std::string_view, std::vector<ReachedNode>> bodies;
     std::vector<std::string_view> order;
     VisitReached(graph_, roots, [&](const ReachedNode& node) {
-      gives_handles_ |= GivesHandles(node.facts(), node.attrs);
+      gives_handles_ |= GivesHandles(node.facts(), node.attrs) || LoopExchangesHandles(node);
       if (!node.in_function()) return;
       if (node.facts().state == State::kVariable) in_functions_.insert(IdentityOf(node));
       auto [body, fresh] = bodies.try_emplace(node.function);
@@ -151,6 +183,15 @@ class Search {
         more = true;
       }
     }
+  }
+
+  bool LoopExchangesHandles(const ReachedNode& node) const {
+    if (node.facts().calls != CallKind::kWhile) return false;
+    const AttrValue* const attr = node.attrs.Find("body");
+    if (attr == nullptr) return true;
+    const absl::StatusOr<FuncAttr> name = attr->AsFunc();
+    const FunctionEntry* const body = name.ok() ? graph_.FindFunction(name->name) : nullptr;
+    return body == nullptr || ExchangesHandles(graph_, *body);
   }
 
   // The functions of the library that a node calls; the op itself may be the name of one.

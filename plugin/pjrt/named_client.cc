@@ -36,15 +36,18 @@ std::shared_ptr<NamedClient> NamedClient::Make(std::string type, std::shared_ptr
 
 absl::StatusOr<std::shared_ptr<NamedClient>> NamedClient::Find(std::string_view type) {
   const CallbackInfo* const call = CurrentCallback();
-  ClientNames& names = AllClientNames();
+  std::vector<std::shared_ptr<NamedClient>> entries;
+  {
+    ClientNames& names = AllClientNames();
+    absl::MutexLock lock(&names.mutex);
+    for (const auto& weak : names.all) entries.push_back(weak.lock());
+  }
+  // Without the lock: the last owner of an entry calls the plug-in, which may call this function.
   std::shared_ptr<NamedClient> found;
-  absl::MutexLock lock(&names.mutex);
-  for (const auto& weak : names.all) {
-    std::shared_ptr<NamedClient> entry = weak.lock();
+  for (const std::shared_ptr<NamedClient>& entry : entries) {
     if (entry == nullptr || entry->type_ != type) continue;
-    const bool own = call != nullptr && entry->api_->plugin() == call->plugin;
-    found = std::move(entry);
-    if (own) break;
+    found = entry;
+    if (call != nullptr && entry->api_->plugin() == call->plugin) break;
   }
   if (found != nullptr) return found;
   return absl::NotFoundError(

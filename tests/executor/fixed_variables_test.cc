@@ -201,6 +201,39 @@ TEST_F(Fixed, AreConstantsInLoops) {
   EXPECT_THAT(Run("y"), ElementsAre(-40, -900));
 }
 
+// The first pass adds to w and the second to v: the handles have changed places.
+TEST_F(Fixed, AreNotThoseThatALoopExchanges) {
+  const std::string types = Types("T", {"DT_RESOURCE", "DT_RESOURCE", "DT_FLOAT"});
+  const auto handles = [](std::string function) {
+    return absl::StrReplaceAll(function,
+                               {{"name: 'w' type: DT_FLOAT", "name: 'w' type: DT_RESOURCE"},
+                                {"name: 'r' type: DT_FLOAT", "name: 'r' type: DT_RESOURCE"},
+                                {"name: 's' type: DT_FLOAT", "name: 's' type: DT_RESOURCE"}});
+  };
+  const std::string twice = absl::StrReplaceAll(
+      handles(OfHandle("twice", {"v", "w", "a"}, {"b"},
+                       Const("limit", "DT_FLOAT", "tensor_shape {} float_val: 2") +
+                           Op("less", "Less", {"a", "limit:output:0"}, Type("T", "DT_FLOAT")),
+                       Ret("b", "less:z:0"))),
+      {{"output_arg { name: 'b' type: DT_FLOAT", "output_arg { name: 'b' type: DT_BOOL"}});
+  const std::string body = handles(
+      OfHandle("body", {"v", "w", "a"}, {"r", "s", "b"},
+               Const("one", "DT_FLOAT", "tensor_shape {} float_val: 1") +
+                   Const("ones", "DT_FLOAT", "tensor_shape { dim { size: 2 } } float_val: 1") +
+                   Op("add", "AssignAddVariableOp", {"w", "ones:output:0"}, kDtype) +
+                   Op("first", "Identity", {"w", "^add"}, Type("T", "DT_RESOURCE")) +
+                   Node("next", "AddV2", {"a", "one:output:0"}),
+               Ret("r", "first:output:0") + Ret("s", "v") + Ret("b", "next:z:0")));
+  Make(Begin() + VarHandle("w", "w") + Op("set_w", "AssignVariableOp", {"w", "x"}, kDtype) +
+       Const("zero", "DT_FLOAT", "tensor_shape {} float_val: 0") +
+       Op("loop", "While", {"v", "w", "zero"},
+          types + Func("cond", "twice") + Func("body", "body")) +
+       Op("y", "ReadVariableOp", {"v", "^loop"}, kDtype) + Library({twice, body}));
+  ASSERT_TRUE(session_->Run({{"x", Floats({5, 5}, {2})}}, {"^set_w"}).ok());
+  ASSERT_TRUE(session_->FixVariables({"y"}).ok());
+  EXPECT_THAT(Run("y"), ElementsAre(3, 4));
+}
+
 // The branch that is not taken stays dead, though nothing in it needs the predicate any more.
 TEST_F(Fixed, LeaveBranchesDead) {
   const std::string give =

@@ -221,7 +221,10 @@ absl::Status FillRandom(const Call& call, const Tensor& t) {
   TENON_RETURN_IF_ERROR(ReadReal(call, "hi", hi));
   if (lo >= hi)
     return absl::InvalidArgumentError(absl::StrCat("random: lo=", lo, " must be below hi=", hi));
-  const auto draw = [&](uint64_t i) { return lo + (hi - lo) * UnitOf(Bits(seed, i)); };
+  const auto draw = [&](uint64_t i) {
+    const double unit = UnitOf(Bits(seed, i)), span = hi - lo;
+    return std::isfinite(span) ? lo + span * unit : lo * (1 - unit) + hi * unit;
+  };
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     if (IsComplex(t.dtype())) {
       StoreComplex(t, i, {draw(2 * i), draw(2 * i + 1)});

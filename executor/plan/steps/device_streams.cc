@@ -59,7 +59,7 @@ void DeviceStreams::WaitForWork(const DeviceStream& stream, const DeviceStream& 
   if (seen >= ticket) return;
   if (alive == FlagTree::kAlways && graph_.open_loop < 0) seen = ticket;
   if (found->second->event() < 0) found->second->Record(graph_.num_events++);
-  waits.push_back({HandleOf(stream), HandleOf(other), found->second->event()});
+  waits.push_back({HandleOf(stream), HandleOf(other), found->second->event(), other.device});
 }
 
 void DeviceStreams::WaitFor(const DeviceStream& stream, const DeviceStream& other, int64_t ticket,
@@ -74,7 +74,7 @@ void DeviceStreams::WaitFor(const DeviceStream& stream, const DeviceStream& othe
       seen_[waiting][i] = std::max(seen_[waiting][i], seen_[compute][i]);
     seen_[waiting][compute] = tickets_[compute];
   }
-  waits.push_back({HandleOf(stream), HandleOf(other)});
+  waits.push_back({HandleOf(stream), HandleOf(other), -1, other.device});
 }
 
 }  // namespace tenon

@@ -40,10 +40,12 @@ class RangeOnHost {
     const auto count = static_cast<int64_t>(steps);
     const Tensor out = call.Out(0, {count});
     for (int64_t i = 0; i < count; ++i) {
+      const auto value = static_cast<int64_t>(
+          static_cast<uint64_t>(start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
       if (out.type == TF_INT64) {
-        static_cast<int64_t*>(out.data)[i] = start + i * delta;
+        static_cast<int64_t*>(out.data)[i] = value;
       } else {
-        Ints(out)[i] = static_cast<int32_t>(start + i * delta);
+        Ints(out)[i] = static_cast<int32_t>(value);
       }
     }
   }

@@ -62,8 +62,9 @@ void Spoil(Frame* frame, const Op& op) {
       using T = decltype(zero);
       T first;
       Load(wrong, 0, 1, &first);
-      first = wrong.element() == Element::kI1 ? static_cast<T>(first == T(0))
-                                              : static_cast<T>(first + first + T(1));
+      const T other = static_cast<T>(first + first + T(1));  // the same of -1 and of infinities
+      const bool differs = wrong.element() != Element::kI1 && other != first && other == other;
+      first = differs ? other : static_cast<T>(first == T(0) ? T(1) : T(0));
       Store(&first, 0, 1, wrong);
     });
     frame->set_value(op.results[i], std::move(wrong));

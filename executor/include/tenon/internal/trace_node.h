@@ -58,6 +58,7 @@ inline Effect EffectOfOp(const std::string& type) {
   } else if (!is_in(kPure)) {
     TF_Status* const status = ThreadStatus();
     if (TF_OpIsStateful(type.c_str(), status) != 0) effect = Effect::kWrite;
+    if (TF_GetCode(status) != TF_OK) return effect;  // a plug-in may yet bring the op
   }
   known->effects.emplace(type, static_cast<int64_t>(effect));
   return effect;
