@@ -6,7 +6,8 @@
 
 namespace tenon {
 
-// Does jobs one after the other, on a thread that lives while there are jobs. Thread-safe.
+// Does jobs one after the other, on a thread that lives while there are jobs. If no thread can be
+// started, Add does the jobs itself. A job must not throw. Thread-safe.
 //
 // A plug-in cannot be told to stop compiling. So the destructor drops the jobs that have not begun,
 // and does not wait for the one that has: a job owns all that it uses. The end of the process waits

@@ -62,7 +62,8 @@ struct LastPreparation {
 // The preparations of one kernel for one list of types and attributes. Keeps those of the
 // kMaxPrepared keys that were asked for last; a key whose preparation failed counts among them.
 // Those who need the same preparation at once wait until one of them has made it; if it fails, the
-// next one tries. Nobody waits for a preparation that he does not need. Thread-safe.
+// next one tries. A key that kMaxPrepared others have pushed out meanwhile is prepared anew. Nobody
+// waits for a preparation that he does not need. Thread-safe.
 class PreparationCache {
  public:
   static constexpr size_t kMaxPrepared = 32;

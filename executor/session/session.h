@@ -32,8 +32,9 @@ class Session {
 
   // The session keeps pointers to `devices`: the caller owns the devices, which must outlive the
   // session. Their plug-ins stay loaded meanwhile. If no device is the host, the session makes a
-  // CPU of its own and puts it first. INVALID_ARGUMENT: options.threads is negative, or the
-  // environment variable that chooses the instruction set is wrong.
+  // CPU of its own and puts it first. INVALID_ARGUMENT: options.threads is negative,
+  // options.device_streams is not from 1 to kMostComputeStreams, or the environment variable that
+  // chooses the instruction set is wrong.
   static absl::StatusOr<std::unique_ptr<Session>> Create(Graph graph, std::vector<Device*> devices,
                                                          SessionOptions options);
   ~Session();

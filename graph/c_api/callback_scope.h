@@ -42,7 +42,8 @@ struct ActiveCall {
   uint64_t serial;
   const CallbackInfo* call;
 };
-// Returns a record for each thread that is within a call. Thread-safe, without a lock.
+// Returns a record for each thread that is within a call. Leaves out a thread whose calls begin and
+// end faster than the record can be read. Thread-safe, without a lock.
 std::vector<ActiveCall> ActiveCalls();
 
 // Marks this thread as one of the host's. While plug-ins are loaded, a fault on a thread without

@@ -46,6 +46,7 @@ void WithPointers(std::initializer_list<Variable> variables, const F& f) {
 // Writes PREFIX.index and PREFIX.data-00000-of-00001, with the value of each variable under its
 // name: tf.train.load_checkpoint and RestoreV2 read it. In a trace it is written at once, too.
 // INVALID_ARGUMENT for no variable and for two of one name; else the error of the file system.
+// Pointers in `variables` must not be null, here and below.
 inline void SaveCheckpoint(const std::string& prefix, const std::vector<Variable*>& variables,
                            Where where = Where::current()) {
   const internal::OutsideTraces outside;

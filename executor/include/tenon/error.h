@@ -39,8 +39,8 @@ class Here {
   Where where_;
 };
 
-// No place, where the place is within the standard library or in these headers: what was made by
-// emplace or make_unique does not know where the program asked for it.
+// No place, where the place is in these headers or in a path with "/c++/", as the standard library
+// is: what was made by emplace or make_unique does not know where the program asked for it.
 inline Where OfProgram(Where where) {
   constexpr std::string_view kThis = __FILE__;
   const std::string_view file = where.file_name();

@@ -328,8 +328,8 @@ class UnfinishedFolder {
 // INVALID_ARGUMENT for the name of a signature that no node may have, for two variables of one
 // name, for an empty `dir`, and for one that is a file or holds something. FAILED_PRECONDITION for
 // a function that uses a symbol of another trace, also of one that is over. UNIMPLEMENTED for a
-// function that uses another resource than variables. UNKNOWN, or the error of SaveV2, for what the
-// file system refuses. Pointers in `variables` must not be null.
+// function that uses a variant, or another resource than variables. UNKNOWN, or the error of
+// SaveV2, for what the file system refuses. Pointers in `variables` must not be null.
 inline void SaveSavedModel(const std::map<std::string, ConcreteFunction>& functions,
                            const std::vector<Variable*>& variables, const std::string& dir,
                            Where where = Where::current()) {

@@ -45,8 +45,8 @@ class ConstStore {
   absl::StatusOr<Tensor> Aligned(const Tensor& value);
 
   // A copy of `value`, a constant of the graph, in the memory of `device`; made once for each
-  // device. Waits at most `timeout_s` seconds for the queued copy. While one thread copies, all
-  // other calls of the store wait, longer than `timeout_s` too. Errors are those of CopyOnDevice.
+  // device. Waits at most `timeout_s` seconds for the queued copy. While one thread copies, calls
+  // that look into the store wait, longer than `timeout_s` too. Errors are those of CopyOnDevice.
   absl::StatusOr<Tensor> OnDevice(const Tensor& value, Device* device, double timeout_s);
 
   // States that no run reads `value`, since it was packed or copied. If `value` lies in the mapped

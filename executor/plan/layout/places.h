@@ -29,12 +29,12 @@ class Places {
 };
 
 // First lets the next value of a loop variable take the place of the variable, if one step of the
-// loop computes the value whenever there is a next pass, and no later step of the pass reads the
-// variable. That step itself may read it if its kernel allows to write over the input. Then lets
-// each other step compute an output over an input that no later step reads, if its kernel allows
-// that and an earlier step has made the input. Only storages of equal size in the arena share a
-// place. On return, the entry in `lifetimes` of the storage that represents a place covers the
-// lifetimes of all its storages. The entries of the others stay as they were.
+// loop computes the value, only in passes that have a next pass, and no later step of the pass
+// reads the variable. That step itself may read it if its kernel allows to write over the input.
+// Then lets each other step compute an output over an input that no later step reads, if its kernel
+// allows that and an earlier step has made the input. Only storages of equal size in the arena
+// share a place. On return, the entry in `lifetimes` of the storage that represents a place covers
+// the lifetimes of all its storages. The entries of the others stay as they were.
 Places SharePlaces(const StepGraph& graph, Lifetimes& lifetimes);
 
 }  // namespace tenon

@@ -23,8 +23,8 @@ StreamHandle HandleOf(const DeviceStream& stream);
 
 // Work that steps of the plan queue on a compute stream has tickets: for each stream 2, 3, … in the
 // order in which the work is queued. Ticket 1 stands for the work of other runs, which share the
-// streams. No device may be null, and Use alone may be given the host. NextTicket, LastTicket and
-// WaitFor call Use for their devices. Not thread-safe.
+// streams. No device may be null, and Use alone may be given the host. All functions but
+// UseInAnyOrder call Use for their devices. Not thread-safe.
 class DeviceStreams {
  public:
   explicit DeviceStreams(StepGraph& graph) : graph_(graph) {}

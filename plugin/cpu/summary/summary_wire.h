@@ -12,7 +12,7 @@ namespace tenon::cpu {
 // A field number of Summary.
 inline constexpr uint32_t kSummaryValue = 1;
 
-// The field numbers of Summary.Value.
+// The field numbers of Summary.Value, but for 3, which is obsolete.
 enum SummaryField : uint32_t {
   kTag = 1,
   kSimpleValue = 2,

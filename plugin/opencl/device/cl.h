@@ -11,7 +11,7 @@
 
 namespace opencl {
 
-// "CL_OUT_OF_RESOURCES"; for codes that no header names "code -9999".
+// "CL_OUT_OF_RESOURCES"; for a code that is not in its table (images, samplers) "code -41".
 std::string CodeName(cl_int code);
 
 // Throws an Error that names the call and the code, unless `code` is CL_SUCCESS. The error is

@@ -14,8 +14,8 @@ namespace pjref {
 
 // What one run of a program is told.
 struct RunOptions {
-  // The name of an op whose results get a wrong first element, as "stablehlo.add"; empty: none.
-  // What a wrong plug-in does.
+  // The name of an op whose results get a wrong first element (Spoil), as "stablehlo.add"; empty:
+  // none. What a wrong plug-in does.
   std::string wrong_op;
   // Called before every turn of a stablehlo.while, once its condition is true; may throw to end the
   // run. Empty: nothing is called.
@@ -70,7 +70,8 @@ struct OpRow {
 // Null if the plug-in does not know the op.
 const OpRow* FindRow(std::string_view name);
 
-// The op's results get a wrong first element.
+// The first element x of each result of the op becomes 2 x + 1; of i1 the other value. So -1, all
+// ones, infinities and NaN stay right.
 void Spoil(Frame* frame, const Op& op);
 
 // The evaluation of an op of one result, which `lifted` computes from all operands.

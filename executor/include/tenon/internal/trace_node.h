@@ -101,9 +101,10 @@ struct NodeAttrs {
 
 // Adds the node of `call` to the graph: with the scopes of this thread for name, device and control
 // inputs, with the control inputs that keep side effects in order, and with its place. Tensors from
-// outside become constants or captures, which stay after an error. INVALID_ARGUMENT for an
-// attribute that the op does not have, and for a name that no node may have; else throws the error
-// of the op.
+// outside become constants or captures, which stay after an error. INVALID_ARGUMENT for an empty
+// Tensor, an attribute that the op does not have, and a name that no node may have.
+// FAILED_PRECONDITION for a symbol of a trace that is over or does not enclose this one. Else
+// throws what check_variables throws, or the error of the op.
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
   CheckAttrs(call);
   if (!options.name.empty())

@@ -23,15 +23,15 @@
 // * A function must not throw; an exception counts as an error.
 //
 // Threads: functions may be called from several threads at once. The host enqueues on one stream,
-// and uses one event, from one thread at a time. Kernels of several runs may enqueue on the compute
+// and uses one event, from one thread at a time. Kernels of several runs may enqueue on one compute
 // stream (TF_GetStream in kernels.h) at the same time, and so may the host: the plug-in guards the
 // stream. Functions that only enqueue work must not block.
 //
 // "Required" members are checked when the plug-in is loaded; one that is NULL fails the load with
 // TF_FAILED_PRECONDITION: 'member' field in Struct must be set. This host requires all members that
 // TensorFlow requires, and does not call all of them. Besides what is marked so below, it never
-// calls unified_memory_*, get_allocator_stats, get_stream_status, wait_for_event, sync_memcpy_*,
-// mem_zero, memset and memset32. Copies are from and to any host memory.
+// calls unified_memory_*, get_allocator_stats, get_stream_status, sync_memcpy_*, mem_zero, memset
+// and memset32. Copies are from and to any host memory.
 #ifndef TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_
 #define TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_
 
@@ -190,8 +190,9 @@ typedef struct SP_StreamExecutor {
   // --- Streams ---
 
   // Sets *stream. The host creates four streams for each device, after create_device: for kernels,
-  // for copies to the device, from it, and between devices. With --abi-check=strict it may create a
-  // fifth later.
+  // for copies to the device, from it, and between devices. With --device-streams=N the host later
+  // creates up to N - 1 more for kernels (at most 15), if memcpy_dtod is set; after an error the
+  // host warns, and creates no more. With --abi-check=strict it may create one for its checks.
   void (*create_stream)(const SP_Device* device, SP_Stream* stream, TF_Status* status);
 
   // The host has waited for the stream's work before it calls this. Not called for a NULL handle.
@@ -220,7 +221,7 @@ typedef struct SP_StreamExecutor {
                        TF_Status* status);
 
   // Work that is enqueued on `stream` after this call starts only when the event is complete. Does
-  // not block.
+  // not block. Called only for a device with several streams for kernels.
   void (*wait_for_event)(const SP_Device* const device, SP_Stream stream, SP_Event event,
                          TF_Status* const status);
 
@@ -240,9 +241,9 @@ typedef struct SP_StreamExecutor {
                       const SP_DeviceMemoryBase* device_src, uint64_t size, TF_Status* status);
   void (*memcpy_htod)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* device_dst,
                       const void* host_src, uint64_t size, TF_Status* status);
-  // Optional. Copies between devices of the platform; other hosts also copy within one. Without it
-  // the host copies by way of host memory. `device` is the source's device, and `stream` a stream
-  // of that device.
+  // Optional. Copies between devices of the platform, and within a device with several streams for
+  // kernels; other hosts copy within any device. Without it the host copies by way of host memory.
+  // `device` is the source's device, and `stream` a stream of that device.
   void (*memcpy_dtod)(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* device_dst,
                       const SP_DeviceMemoryBase* device_src, uint64_t size, TF_Status* status);
 
