@@ -1,5 +1,6 @@
 // The op of a node that stands for a cluster, and its kernel. Both are registered when the first
-// cluster is formed: no file may hold the op, since an attribute is an address in this process.
+// graph is compiled that may have clusters, not before: no file may hold the op, since an attribute
+// is an address in this process.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@ class RunnableCluster;  // executor/clusters/runnable_cluster.h
 // nothing that runs needs them any more, but for constants that other nodes read. `runnable`: by
 // cluster, what the kernel of its node runs; it must outlive every plan of the graph. `host`: the
 // full name of the host, which becomes the device of the new nodes. RegisterClusterOp must have
-// returned OK. Errors are those of Graph::AddNode.
+// returned OK. Errors are those of Graph::AddNode; `graph` may have some of the new nodes then.
 absl::Status ExtractClusters(absl::Span<const Cluster> clusters, const ClusterMap& map,
                              absl::Span<RunnableCluster* const> runnable, std::string_view host,
                              Graph& graph, std::vector<Output>& fetches);

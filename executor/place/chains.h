@@ -23,11 +23,11 @@ struct ChainNode {
 std::vector<int32_t> ProducersOf(const Graph& graph, NodeId n, absl::Span<const int32_t> index_of);
 
 // By node: its lane. Draws nodes together where one alone follows one alone and both have the same
-// `lanes` (the same object), since such a chain gains nothing from two lanes. The chain with the
-// longest path behind it is first, and goes to the lane that would end it first, the first in
-// `lanes` of several. `node_units` is the time of each node, `crossing_units` that from the end of
-// a node on one lane to the beginning of a node on another that comes after it. O(n log n + lanes
-// n).
+// `lanes` (the same object), since such a chain gains nothing from two lanes. The chain that begins
+// the longest path is first, and goes to the lane that would end it first, the first in `lanes` of
+// several. `node_units` is the time of each node with `lanes`, `crossing_units` that from the end
+// of a node on one lane to the beginning of a node on another that comes after it. O(n log n +
+// lanes (n + edges)).
 std::vector<int32_t> LanesOfChains(absl::Span<const ChainNode> nodes, int node_units,
                                    int crossing_units);
 

@@ -12,8 +12,9 @@ RewriteInfo BranchSelection();
 // device_names, of the type of device of its Case nodes; the length of the list if the type is not
 // there. The type is the one that the Case asks for, else that of the caller's device, else CPU. A
 // DeviceIndex stays if no Case reads it to choose its branch, if its value is read otherwise, if
-// its Case nodes have different types of device or a malformed device, or if its own device has no
-// kernel for the constant. Returns whether the graph changed.
+// its Case nodes have different types of device or a malformed device, if it has no list
+// device_names, or if its own device has no kernel for the constant. Returns whether the graph
+// changed.
 bool SelectBranches(PassContext& context);
 
 }  // namespace tenon

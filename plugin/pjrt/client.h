@@ -74,7 +74,8 @@ class Client : public std::enable_shared_from_this<Client> {
   // Host memory for copies to and from the devices.
   MappedMemory& mapped_memory() { return *mapped_; }
 
-  // Keeps compiled programs in this folder, too, from the next Compile on; empty: nowhere.
+  // Keeps the programs that are compiled from now on in this folder, too, and looks there for
+  // others; empty: no folder. Programs of earlier calls of Compile are not written.
   void set_program_folder(const std::string& folder);
 
   // Compiles StableHLO text for a device, or finds the program of an earlier call. A result whose
@@ -88,7 +89,8 @@ class Client : public std::enable_shared_from_this<Client> {
   // devices(). With kUntilBufferGone `transferred` must not be null, and becomes the end of the
   // transfer: on a device whose buffers are host memory it comes only when the buffer is gone, and
   // must not be awaited; on any other device it must be awaited before the data goes. With
-  // kUntilUploaded `transferred` is not used.
+  // kUntilUploaded `transferred` is not used; if the transfer fails or does not end within
+  // timeout_s, the plug-in may still read `data` after the error.
   absl::StatusOr<Buffer> Upload(const void* data, const BufferSpec& spec, size_t device,
                                 HostData stays, Event* transferred, std::string_view node);
 

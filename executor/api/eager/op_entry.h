@@ -41,6 +41,7 @@ class Callables {
   // `make`, and are not kept.
   absl::StatusOr<Made> Get(CallKey key, absl::FunctionRef<absl::StatusOr<Made>()> make);
   // Drops all callables. A callable that is running goes on, since its caller shares its ownership.
+  // One that Get is making meanwhile is kept.
   void Clear();
 
  private:

@@ -31,7 +31,7 @@ struct RunArguments {
   // owns; they stay null after an error.
   absl::Span<TF_Tensor*> outputs;
   // The run fills it with RunMetadata bytes, also if the run fails, unless `options` are refused.
-  // Null: not wanted. Its data must be null: INVALID_ARGUMENT.
+  // Null: not wanted. INVALID_ARGUMENT if it is deleted or has data.
   TF_Buffer* metadata = nullptr;
 };
 

@@ -29,8 +29,8 @@ class PassHistory : public PipelineObserver {
   //   body was dropped later (PipelineObserver::BodyDropped);
   // - "count": the number of nodes that changed;
   // - "list": the first 1000 of these nodes, each as {"name", "before", "after"}. "name" is the
-  //   text of NameInBody, "before" and "after" are NodeText, cut at 2000 bytes. "before" is "" for
-  //   a new node, "after" is "" for a node that was removed.
+  //   text of NameInBody, "before" and "after" are NodeText, cut at 2000 bytes ("… (N bytes)" is
+  //   behind a text that was cut). "before" is "" for a new node, "after" for one that was removed.
   std::vector<Json> TakeChanges() { return std::move(changes_); }
 
  private:

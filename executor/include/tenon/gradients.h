@@ -39,8 +39,8 @@ class GradientSource {
 
 namespace internal {
 
-// Lets no gradient of the graph's own nodes come through `outputs`, which become other tensors:
-// `backward` says how it goes on to `inputs`.
+// Lets no gradient of the graph's own nodes come through `outputs`: `backward` says how it goes on
+// to `inputs`. Outputs that are differentiable and no handles become other tensors.
 inline void GiveGradient(TraceGraph& graph, const std::vector<Tensor>& inputs,
                          std::vector<Tensor>& outputs, CustomBackward backward, Where where) {
   CustomNode node;

@@ -225,10 +225,11 @@ class Session {
   // Reads "m.pb", "m.pbtxt" (either may be packed with xz or gzip), or the folder of a SavedModel,
   // whose variables get their values. What has no such ending is taken for a folder. Of a folder
   // the graph with the one tag "serve" is taken. NOT_FOUND if there is no such file, or no such
-  // graph in the folder. PERMISSION_DENIED if the file may not be read. INVALID_ARGUMENT for a
-  // malformed file, but OUT_OF_RANGE for a malformed saved_model.pb and DATA_LOSS for a
-  // saved_model.pbtxt that is no text of the form. INVALID_ARGUMENT for a signature that the model
-  // does not have. UNIMPLEMENTED on a library other than Tenon for a file that is text or packed.
+  // graph in the folder. PERMISSION_DENIED if the file may not be read; NOT_FOUND for such a ".pb"
+  // file on a library other than Tenon. INVALID_ARGUMENT for a malformed file, but OUT_OF_RANGE for
+  // a malformed saved_model.pb and DATA_LOSS for a saved_model.pbtxt that is no text of the form.
+  // INVALID_ARGUMENT for a signature that the model does not have. UNIMPLEMENTED on a library other
+  // than Tenon for a file that is text or packed.
   // Else the errors of FromGraphDef, and those of restoring the variables.
   static Session Load(const std::string& path, const SessionOptions& options = {},
                       Where where = Where::current());

@@ -24,11 +24,12 @@ struct WeightColumns {
 
 // The codes of weights that somebody rounded to 8 bits before: each column holds multiples of one
 // number, of which the greatest and the least are at most 255 apart. What they stand for is within
-// 2 % of that number of the weights. nullopt for other weights, a NaN or an infinity among them.
+// 2 % of that number of the weights. nullopt for other weights, a NaN or an infinity among them,
+// and when memory is short.
 std::optional<ByteCodes> ExactCodes(const Tensor& weights, WeightColumns columns);
 
 // The nearest codes of -127 to 127, by the greatest magnitude of each column. nullopt if a weight
-// is NaN or infinite.
+// is NaN or infinite, and when memory is short.
 std::optional<ByteCodes> NearestCodes(const Tensor& weights, WeightColumns columns);
 
 }  // namespace tenon

@@ -73,8 +73,8 @@ absl::StatusOr<int64_t> InputInt(const Prepare& p, int i);
 absl::StatusOr<Dims> InputIntsOfAnyRank(const Prepare& p, int i);
 
 // Makes output i a constant of shape `shape` with the elements `values`, one per element of the
-// shape. The output's type must be int32 or int64. INVALID_ARGUMENT if a value does not fit int32;
-// RESOURCE_EXHAUSTED if memory is short.
+// shape. The output's type must be int32 or int64. INVALID_ARGUMENT if a value does not fit the
+// type; RESOURCE_EXHAUSTED if memory is short.
 absl::Status SetInts(Prepare& p, int i, absl::Span<const int64_t> values, const Shape& shape);
 
 // Returns the shape of dimensions that came from data. INVALID_ARGUMENT for dimensions that

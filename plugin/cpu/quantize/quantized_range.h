@@ -36,7 +36,8 @@ absl::Status CheckSingleValues(const Prepare& p, int begin, int end);
 void SetQuantizedOutput(Prepare& p, const Shape& shape);
 
 // Returns the integer that stands for 0 in the range (QuantizeUnclamped). It may lie outside of the
-// type's integers; beyond int32, its low 32 bits are returned.
+// type's integers; beyond int32 its low 32 bits are returned, beyond 2^62 or for a min of -infinity
+// 0.
 int32_t ZeroOf(const QuantizedType& type, const ValueRange& range);
 // Returns the range of a qint32 in which one step is a step of a's range times a step of b's range.
 // Products of integers of the two, from which their zeros (ZeroOf) are subtracted, are then right

@@ -59,7 +59,8 @@ struct ProfileTime {
 
 // Moves the lines of each plane from the plug-in's clock to nanoseconds since the begin of `time`.
 // A line that would leave the range of 64 bits goes to 0. Returns the plug-in's clock for each
-// plane, the first of these by which all events of the plane lie within `time`, give or take 10 s:
+// plane, the first of these by which all events of the plane that have a time begin within `time`,
+// give or take 10 s:
 //   "unix", which TensorFlow uses;
 //   "monotonic";
 //   "relative" to the profiler's start, also for a plane without events that have a time;

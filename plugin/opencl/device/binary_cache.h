@@ -19,6 +19,7 @@ class BinaryCache {
 
   // Empty if there is no such entry.
   std::vector<unsigned char> Read(const std::string& key) const;
+  // Does nothing for an empty binary.
   void Write(const std::string& key, const std::vector<unsigned char>& binary) const;
 
  private:

@@ -20,9 +20,9 @@ namespace tenon::eager {
 class PlanCall final : public Callable {
  public:
   // The context must outlive the PlanCall. `device`: the device string of the node; nodes of its
-  // functions without a device string inherit it. Empty: none. NOT_FOUND if a function does not
-  // exist, INVALID_ARGUMENT if the graph or a function has a defect; the errors of
-  // Executable::Make.
+  // functions without a device string inherit it. Empty: none. NOT_FOUND if a function that the
+  // node names does not exist, INVALID_ARGUMENT if the graph or a function has a defect that is not
+  // MayBeUnused (graph/verify/defect.h); the errors of Executable::Make.
   static absl::StatusOr<std::shared_ptr<Callable>> Make(Context& context, CallNode node,
                                                         const std::string& device);
 

@@ -463,7 +463,7 @@ class TraceGraph : public std::enable_shared_from_this<TraceGraph> {
   Numbers stand_in_numbers_;
   std::vector<State> states_;
   Numbers state_numbers_;
-  TF_Operation* last_effect_ = nullptr;  // of the nodes that touch the world and no resource
+  TF_Operation* last_effect_ = nullptr;  // the last to write to more than resources
   std::vector<Touch> touches_;
   StateUse use_;  // of all of them
   std::vector<std::pair<TF_Operation*, Where>> places_;
