@@ -1,8 +1,6 @@
 #include "executor/clusters/cluster_policy.h"
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -12,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "executor/stablehlo/lowerability.h"
+#include "graph/base/file_bytes.h"
 #include "graph/c_api/callback_scope.h"
 
 namespace tenon {
@@ -132,12 +131,12 @@ FlagResult ReadXlaFlag(std::string_view name, std::string_view value, ClusterPol
 // As TensorFlow's parser: a text that does not begin with a dash is the path of a file.
 std::string TextOfXlaFlags(std::string_view text, std::vector<std::string>* warnings) {
   if (text.empty() || text.front() == '-') return std::string(text);
-  std::ifstream file{std::string(text)};
-  if (!file) {
+  const absl::StatusOr<FileBytes> file = ReadRegularFile(std::string(text), 1 << 20);
+  if (!file.ok()) {
     warnings->push_back(absl::StrCat("TF_XLA_FLAGS: no file '", text, "' can be read"));
     return "";
   }
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return std::string(file->bytes);
 }
 
 bool IsTrue(const Graph& graph, NodeId n, std::string_view name) {

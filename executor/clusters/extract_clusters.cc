@@ -27,13 +27,13 @@ class ClusterExtractor {
       const Cluster& cluster = clusters_[c];
       std::vector<Output> inputs = cluster.constants;
       inputs.insert(inputs.end(), cluster.arguments.begin(), cluster.arguments.end());
-      TENON_ASSIGN_OR_RETURN(
-          const NodeId n,
-          graph_.AddNode(cluster.name, kClusterOp, inputs,
-                         ClusterAttrs(OutputTypesOf(graph_, cluster.constants),
-                                      OutputTypesOf(graph_, cluster.arguments),
-                                      OutputTypesOf(graph_, cluster.results), runnable[c]),
-                         host));
+      TENON_ASSIGN_OR_RETURN(const NodeId n,
+                             graph_.AddNode(cluster.name, kClusterOp, inputs,
+                                            ClusterAttrs(OutputTypesOf(graph_, cluster.constants),
+                                                         OutputTypesOf(graph_, cluster.arguments),
+                                                         OutputTypesOf(graph_, cluster.results),
+                                                         runnable[c]->number()),
+                                            host));
       nodes_.push_back(n);
       for (size_t i = 0; i < cluster.results.size(); ++i)
         results_[cluster.results[i]] = {n, static_cast<int32_t>(i)};

@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "executor/clusters/background_compiler.h"
 #include "executor/clusters/cluster.h"
+#include "executor/clusters/cluster_op.h"
 #include "executor/clusters/cluster_options.h"
 #include "executor/clusters/cluster_program.h"
 #include "executor/clusters/open_dims.h"
@@ -83,6 +84,7 @@ class RunnableCluster {
                   ClusterSurroundings& surroundings);
 
   const Cluster& cluster() const { return *cluster_; }
+  const ClusterNumber& number() const { return number_; }
   ClusterRuns runs() const;
 
   // The kernel's two halves. Prepare compiles unless there is a program for these shapes and these
@@ -160,6 +162,7 @@ class RunnableCluster {
   absl::Status Named(const absl::Status& status) const;
   void NoteReason(const absl::Status& why);
 
+  const ClusterNumber number_{*this};
   const std::shared_ptr<const Cluster> cluster_;
   const ClusterOptions options_;
   const Buckets buckets_;

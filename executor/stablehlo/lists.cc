@@ -196,16 +196,14 @@ absl::Status ZeroList(Op& op) {
 absl::Status Length(Op& op) {
   TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
   if (list->count) return op.Out(list->count);
-  op.OutInts(0, {list->size}, Shape());
-  return absl::OkStatus();
+  return op.OutInts(0, {list->size}, Shape());
 }
 
 absl::Status ShapeOfElements(Op& op) {
   TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
   if (!list->elements) return op.Unimplemented("the shape of the list's elements is not known");
   const Shape element = ElementShape(list->elements);
-  op.OutInts(0, element.dims(), Shape({element.rank()}));
-  return absl::OkStatus();
+  return op.OutInts(0, element.dims(), Shape({element.rank()}));
 }
 
 constexpr Types kItems = kAll | kVariants;

@@ -130,15 +130,21 @@ void Op::Forward(int to, int from) {
   out.info = in.info;
 }
 
-void Op::OutInts(int i, IntSpan values, const Shape& shape) {
+absl::Status Op::OutInts(int i, IntSpan values, const Shape& shape) {
   Tensor known;
   if (OutType(i) == DataType::kInt64) {
     known = Tensor::Of<int64_t>(DataType::kInt64, values, shape);
   } else {
-    const std::vector<int32_t> narrow(values.begin(), values.end());
+    std::vector<int32_t> narrow;
+    for (const int64_t value : values) {
+      if (value != static_cast<int32_t>(value))
+        return absl::InvalidArgumentError(absl::StrCat("the result ", value, " is beyond int32"));
+      narrow.push_back(static_cast<int32_t>(value));
+    }
     known = Tensor::Of<int32_t>(DataType::kInt32, narrow, shape);
   }
   SetKnown(outputs_[i], std::move(known));
+  return absl::OkStatus();
 }
 
 void Op::Check(const Value& ok, std::string_view message, absl::StatusCode code) {

@@ -109,8 +109,9 @@ class Op {
     Out(0, std::move(v));
     return absl::OkStatus();
   }
-  // Output i is this vector, or scalar, of integers: it is known.
-  void OutInts(int i, IntSpan values, const Shape& shape);
+  // Output i is this vector, or scalar, of integers: it is known. INVALID_ARGUMENT for a value that
+  // is beyond the output's type.
+  absl::Status OutInts(int i, IntSpan values, const Shape& shape);
   // Output 0 is a list.
   void OutList(ListValue list) {
     outputs_[0].list = std::make_shared<const ListValue>(std::move(list));

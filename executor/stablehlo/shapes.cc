@@ -27,20 +27,14 @@ absl::Status Reshape(Op& op) {
 absl::Status ShapeOf(Op& op) {
   for (int i = 0; i < op.num_outputs(); ++i) {
     const Shape shape = op.InShape(i);
-    op.OutInts(i, shape.dims(), Shape({shape.rank()}));
+    TENON_RETURN_IF_ERROR(op.OutInts(i, shape.dims(), Shape({shape.rank()})));
   }
   return absl::OkStatus();
 }
 
-absl::Status Size(Op& op) {
-  op.OutInts(0, {op.InShape(0).num_elements()}, Shape());
-  return absl::OkStatus();
-}
+absl::Status Size(Op& op) { return op.OutInts(0, {op.InShape(0).num_elements()}, Shape()); }
 
-absl::Status Rank(Op& op) {
-  op.OutInts(0, {op.InRank(0)}, Shape());
-  return absl::OkStatus();
-}
+absl::Status Rank(Op& op) { return op.OutInts(0, {op.InRank(0)}, Shape()); }
 
 // The operands are constants, so that the kernel has computed the value already, or there is none.
 absl::Status OnlyKnown(Op& op) { return op.Unimplemented("its operands must be constants"); }

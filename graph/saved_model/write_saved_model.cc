@@ -126,11 +126,12 @@ absl::Status OfFile(const fs::path& path, const std::error_code& error) {
 // Copies what the folder holds besides the graph.
 absl::Status CopyOtherFiles(const fs::path& from, const fs::path& to) {
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
-    const std::string name = entry.path().filename().string();
+  for (fs::directory_iterator entry(from, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
     if (name == "saved_model.pb" || name == "saved_model.pbtxt" || name == "fingerprint.pb")
       continue;
-    fs::copy(entry.path(), to / name, fs::copy_options::recursive, error);
+    fs::copy(entry->path(), to / name, fs::copy_options::recursive, error);
     if (error) return OfFile(to / name, error);
   }
   return error ? OfFile(from, error) : absl::OkStatus();

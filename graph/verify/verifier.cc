@@ -272,7 +272,9 @@ void DefectLog::AddFunction(const Graph& graph, const FunctionEntry& function,
                              /*in_function=*/true});
 }
 
-std::string Defect::ToString() const { return absl::StrCat(where, ": ", message); }
+std::string Defect::ToString() const {
+  return where.empty() ? message : absl::StrCat(where, ": ", message);
+}
 
 absl::flat_hash_set<NodeId> DefectLog::Nodes() const {
   absl::flat_hash_set<NodeId> nodes;

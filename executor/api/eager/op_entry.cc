@@ -90,14 +90,18 @@ Callables::Map Callables::Add(uint64_t hash, std::unique_ptr<Entry> entry) {
 absl::StatusOr<Callables::Made> Callables::Get(CallKey key,
                                                absl::FunctionRef<absl::StatusOr<Made>()> make) {
   key.hash = HashOf(key);
+  int64_t clears = 0;
   {
     absl::MutexLock lock(&mutex_);
     if (Made found = Find(key)) return found;
+    clears = clears_;
   }
   TENON_ASSIGN_OR_RETURN(Made made, make());
   Map out;
   absl::MutexLock lock(&mutex_);
   if (Made found = Find(key)) return found;
+  // It may be made of a function that is gone by now.
+  if (clears != clears_) return made;
   out = Add(key.hash, std::make_unique<Entry>(key, made));
   return made;
 }
@@ -105,6 +109,7 @@ absl::StatusOr<Callables::Made> Callables::Get(CallKey key,
 void Callables::Clear() {
   Map old, young;
   absl::MutexLock lock(&mutex_);
+  ++clears_;
   old.swap(old_);
   young.swap(young_);
 }

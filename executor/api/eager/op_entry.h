@@ -41,7 +41,7 @@ class Callables {
   // `make`, and are not kept.
   absl::StatusOr<Made> Get(CallKey key, absl::FunctionRef<absl::StatusOr<Made>()> make);
   // Drops all callables. A callable that is running goes on, since its caller shares its ownership.
-  // One that Get is making meanwhile is kept.
+  // One that Get is making meanwhile is used once and not kept.
   void Clear();
 
  private:
@@ -55,6 +55,7 @@ class Callables {
 
   absl::Mutex mutex_;
   Map young_ ABSL_GUARDED_BY(mutex_), old_ ABSL_GUARDED_BY(mutex_);
+  int64_t clears_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // The attributes that give the type of an argument, the number of its tensors, and the list of

@@ -90,7 +90,8 @@ void ProofFlags::Declare(Declarer& d) {
 }
 
 void RollbackLog::AfterPass(const PassRun& run, const Graph&, const PassReport& row) {
-  if (row.failed) lines_.insert(absl::StrCat("pass ", run.pass, ": ", OneLine(row.reason)));
+  if (row.failed || row.left_undone)
+    lines_.insert(absl::StrCat("pass ", run.pass, ": ", OneLine(row.reason)));
 }
 
 void TellRollbacks(const ProofTask& task, Invocation& invocation) {

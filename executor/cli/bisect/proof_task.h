@@ -18,8 +18,8 @@ struct ProofFlags : RequestFlags {
   void Declare(Declarer& d);
 };
 
-// Notes the passes that failed in trials and were rolled back, and why; not those that were left
-// undone (PassReport::left_undone). Not thread-safe.
+// Notes the passes that failed in trials and were rolled back, or were left undone, and why. Not
+// thread-safe.
 class RollbackLog : public PipelineObserver {
  public:
   bool wants_every_pass() const override { return false; }

@@ -1,4 +1,5 @@
 // dense<...>: numbers as they are spelled, and bytes in hexadecimal.
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -53,7 +54,11 @@ void PutInteger(const std::string& spelled, Element element, Place place, char* 
   const bool negative = spelled[0] == '-';
   const int base = spelled.find('x') != std::string::npos ? 16 : 10;
   errno = 0;
-  uint64_t value = std::strtoull(spelled.c_str() + (negative || spelled[0] == '+'), nullptr, base);
+  const char* const digits = spelled.c_str() + (negative || spelled[0] == '+');
+  char* end = nullptr;
+  uint64_t value = std::strtoull(digits, &end, base);
+  if (std::isdigit(static_cast<unsigned char>(*digits)) == 0 || *end != '\0')
+    Cursor::FailAt(place, "expected an integer, but parsed '" + spelled + "'");
   const int width = BitWidth(element);
   const uint64_t most = IsSigned(element) ? (uint64_t{1} << (width - 1)) - (negative ? 0 : 1)
                                           : ~uint64_t{0} >> (64 - width);

@@ -72,6 +72,9 @@ TEST(ClusterPolicy, ReadsAFileOfFlags) {
   std::vector<std::string> warnings;
   ParseXlaFlags("/no/such/file", &warnings);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("/no/such/file")));
+  warnings.clear();
+  ParseXlaFlags(::testing::TempDir(), &warnings);  // a folder
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("can be read")));
 }
 
 TEST(ClusterPolicy, AsksListsAndAttributes) {

@@ -142,5 +142,29 @@ TEST(LateCopies, KeepTheMemoryOfTheirRun) {
   EXPECT_EQ(freed, 1);
 }
 
+// A file may name the op, but stands for no cluster by any number.
+TEST(ClusterOp, OfAFileStandsForNoCluster) {
+  const testing::ReferencePlugin plugin;
+  const std::string x = testing::Placeholder("x", "dim { size: 2 }");
+  // Forms a cluster, which registers the op.
+  const auto first =
+      plugin.Open(x + testing::Node("a", "Neg", {"x"}) + testing::Node("y", "Mul", {"a", "x"}),
+                  ClusterOptions());
+  ASSERT_NE(first, nullptr);
+  ASSERT_TRUE(first->Run({{"x", testing::Floats({1, -2}, Shape({2}))}}, {"y"}).ok());
+  const auto session =
+      plugin.Open(x + testing::Op("y", "_TenonCluster", {},
+                                  "attr { key: 'Tconstants' value { list {} } } "
+                                  "attr { key: 'Targuments' value { list {} } } "
+                                  "attr { key: 'Tresults' value { list { type: DT_FLOAT } } } "
+                                  "attr { key: 'cluster' value { i: 4660 } } "
+                                  "attr { key: '_kernel' value { s: '0_constants' } }"),
+                  ClusterOptions());
+  ASSERT_NE(session, nullptr);
+  const absl::Status status = session->Run({}, {"y"}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(status.message(), HasSubstr("which no file can hold"));
+}
+
 }  // namespace
 }  // namespace tenon::runnable_cluster_test

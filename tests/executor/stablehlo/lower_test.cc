@@ -101,6 +101,17 @@ TEST(StableHlo, TracesEachOpOfTheText) {
   EXPECT_EQ(program->trace->results.size(), program->results.size());
 }
 
+TEST(StableHlo, RefusesSizesBeyondTheirType) {
+  const Graph graph = Parse(Placeholder("x", "unknown_rank: true") +
+                            Node("y", "Size", {"x"}, testing::Type("out_type", "DT_INT32")) +
+                            Node("z", "Size", {"x"}, testing::Type("out_type", "DT_INT64")));
+  const std::vector<Feed> feeds = {{"x", DataType::kFloat, Shape({65536, 65536}), {}}};
+  const absl::Status status = LowerGraph(graph, feeds, {"y"}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(status.message(), HasSubstr("4294967296 is beyond int32"));
+  EXPECT_THAT(Lowered(graph, feeds, {"z"}).text, HasSubstr("dense<4294967296> : tensor<i64>"));
+}
+
 TEST(StableHlo, PrintsADenseLayer) {
   const Graph graph = Parse(
       Placeholder("x", "dim { size: -1 } dim { size: 2 }") +

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "graph/tensor/tensor.h"
 
 namespace tenon {
@@ -29,6 +31,20 @@ TEST(Object, LongChainsGoWithoutRecursion) {
   EXPECT_EQ(alive, 1000000);
   head = ObjectRef<Link>();
   EXPECT_EQ(alive, 0);
+}
+
+// Static objects go after what the main thread owns, which a first Destroy might have made.
+TEST(Object, StaticOnesGoAtTheEndOfTheProcess) {
+  EXPECT_EXIT(
+      {
+        static int alive = 0;
+        static ObjectRef<Link> last;
+        last = ObjectRef<Link>::Make(&alive);
+        last->next = ObjectRef<Link>::Make(&alive);
+        ObjectRef<Link>::Make(&alive);
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Object, TensorsHoldAndShareTheirElements) {
