@@ -67,8 +67,9 @@ std::string IdentityOf(const ReachedNode& maker);
 
 // Adds a node to `graph` that finds, by its shared name, the resource that `maker` makes in the
 // body of a function. Constants that `maker` takes are added too. Returns the new node.
-// UNIMPLEMENTED if `maker` shares no name, is of an unknown op, takes an input that is no constant,
-// or has attributes that depend on the call. After an error some constants may have been added.
+// UNIMPLEMENTED if `maker` shares no name, is of an unknown op, lacks an input, takes one that is
+// no constant, or has attributes that depend on the call. Other errors are those of Graph::AddNode.
+// After an error some constants may have been added.
 absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker);
 
 }  // namespace tenon

@@ -67,9 +67,10 @@ class Table {
 size_t DisplayWidth(std::string_view s);
 
 // Splits the text into lines of at most `width` columns, at blanks, and within a word only if the
-// word is longer than a line. Text that fits is one line, empty text too. A `width` of 0 counts as
-// 1. A colour around the whole text is put around each line. Colour codes and line ends inside of
-// the text are not known: in a text that does not fit, each of their bytes takes a column.
+// word is longer than a line or, behind blanks that the text begins with, than the rest of the
+// first line. Text that fits is one line, empty text too. A `width` of 0 counts as 1. A colour
+// around the whole text is put around each line. Colour codes and line ends inside of the text are
+// not known: in a text that does not fit, each of their bytes takes a column.
 std::vector<std::string> WrapText(std::string_view text, size_t width);
 
 // A word of a command line as a POSIX shell reads it. ShellQuoted puts every word into quotes,

@@ -19,16 +19,15 @@ struct FileBytes {
 // Takes over `bytes`, which the result owns.
 FileBytes BytesOf(std::string bytes);
 
-// Reads a whole file, which may be a pipe, a socket or a terminal. "-" is standard input, which is
-// read from its present offset to its end and always copied. Regular files from 256 KiB on are
-// mapped, other files are copied. A mapped file must not be made shorter while `owner` lives:
-// reading the lost part would be a bus error. Throws bad_alloc if there is no memory for a copy.
-// Errors start with the path ("-" or "<stdin>" for standard input):
-// NOT_FOUND, PERMISSION_DENIED: as the system says.
-// INVALID_ARGUMENT: a folder; a device other than a terminal and /dev/null, which may have no end;
-// more than `max_bytes` bytes (of standard input that is a regular file the whole file counts); of
-// a file that is not regular, more than half of the machine's memory too; or any other error of the
-// system.
+// Reads a whole file, which may be a pipe or a terminal. "-" is standard input, which may be a
+// socket too, and is read from its present offset to its end and always copied. Regular files from
+// 256 KiB on are mapped, other files are copied. A mapped file must not be made shorter while
+// `owner` lives: reading the lost part would be a bus error. Throws bad_alloc if there is no memory
+// for a copy. Errors start with the path ("-" or "<stdin>" for standard input): NOT_FOUND,
+// PERMISSION_DENIED: as the system says. INVALID_ARGUMENT: a folder; a device other than a terminal
+// and /dev/null, which may have no end; more than `max_bytes` bytes (of standard input that is a
+// regular file the whole file counts); of a file that is not regular, more than half of the
+// machine's memory too; or any other error of the system.
 absl::StatusOr<FileBytes> ReadFile(const std::string& path, size_t max_bytes);
 // ReadFile for regular files only, where "-" is a name like any other. INVALID_ARGUMENT also for a
 // pipe or a device: reading one might never end, and opening one might wait for a writer.

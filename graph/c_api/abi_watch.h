@@ -30,8 +30,8 @@ class AbiWatch {
 
   // Records a violation of `rule` by the innermost call into a plug-in on this thread. Without such
   // a call, the violation is the host's if this thread is marked (MarkHostThread), else that of a
-  // thread of some plug-in. Writes the violation to stderr at once. Drops it if one with the same
-  // values in all fields, or 1000 violations, are recorded. Thread-safe, as are all members but
+  // thread of some plug-in. Writes the violation to stderr at once, as one line. Drops it if one
+  // with the same line, or 1000 violations, are recorded. Thread-safe, as are all members but
   // SwitchOn and SwitchOff.
   void Report(std::string_view rule, std::string detail);
   // The same for a violation whose plug-in, callback and node the caller sets.

@@ -46,7 +46,7 @@ Value Select(Value condition, Value a, Value b);
 // a == b, a < b …, by the op's name; broadcasts.
 Value Compare(std::string_view op, Value a, Value b);
 
-// The shape of x as a vector of int32 or int64: a constant if it is fully known.
+// The shape of x as a vector of int32 or int64: a constant if it is known and the type can hold it.
 Value ShapeOf(Value x, DataType type = DataType::kInt32);
 // The rank of x and the number of its elements as an int32 scalar: constants if they are known and
 // an int32 can hold them.
@@ -62,7 +62,8 @@ Value ReshapeLike(Value x, Value like);
 Value Part(Value vector, int64_t first, int64_t count);
 // Element i of a vector, as a scalar.
 Value Element(Value vector, int64_t i);
-// The size of x along an axis of at least 0 as a scalar: a constant if it is known.
+// The size of x along an axis of at least 0 as a scalar: a constant if it is known and the type can
+// hold it.
 Value DimOf(Value x, int axis, DataType type = DataType::kInt32);
 Value Fill(Value shape, Value scalar);
 // The elements of a vector or scalar of integers, if they are known.

@@ -5,8 +5,9 @@
 
 namespace tenon {
 
-// The most edges that a graph may be read with, or have when a node is added. Places in the vector
-// of edges have 32 bits; lists of inputs that move to its end leave gaps, which take the rest.
+// The most edges that a graph may be read with. Also the most places that the vector of edges may
+// have when a node is added, with the gaps of lists of inputs that moved to its end. Places have 32
+// bits: lists that move may take the rest.
 // Private to graph/.
 inline constexpr size_t kMaxEdges = size_t{1} << 30;
 

@@ -39,7 +39,8 @@ class NeededNodes {
 
 // Finds nodes that compute a value in every run of a body. Such a node depends, through data and
 // control edges, only on three sorts of nodes: arguments, nodes that the run needs anyway, and
-// nodes that cannot fail. The search gives up, and says no, beyond 64 nodes. Not thread-safe.
+// nodes that cannot fail. Once the search has met more than 64 nodes, it takes no further node for
+// one that cannot fail. Not thread-safe.
 class CertainNodes {
  public:
   // `args`: what is known of each argument, in the order of body.args. The body must outlive the

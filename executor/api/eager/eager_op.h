@@ -58,9 +58,9 @@ absl::Status AskForDevice(TFE_Op& op, const char* name);
 
 // Append inputs, with a reference to each, and infer attributes as TensorFlow does. CheckHandle
 // must have returned OK for each input. AddInput is for an argument that is one tensor, AddInputs
-// for an argument that is a list. INVALID_ARGUMENT from AddInputs if the argument is no list; the
-// inputs are appended even then. The number and the types of inputs are checked when the op is
-// executed.
+// for an argument that is a list. INVALID_ARGUMENT from AddInputs if next_arg is an argument that
+// is no list; the inputs are appended even then. The number and the types of inputs are checked
+// when the op is executed.
 void AddInput(TFE_Op& op, TFE_TensorHandle* input);
 absl::Status AddInputs(TFE_Op& op, absl::Span<TFE_TensorHandle* const> inputs);
 

@@ -44,8 +44,9 @@ class OperationBuilder {
 
   // Adds the node, checks it and infers its shapes. To be called once. INVALID_ARGUMENT if the op
   // is not registered, if the name is taken, if inputs or attributes do not fit the op, or if
-  // colocation() has groups and the attribute _class was set too; errors of CheckNewNode, the shape
-  // function's among them. After an error the node is not in the graph.
+  // colocation() has groups and the attribute _class was set too. Other errors are those of
+  // Graph::AddNode and of CheckNewNode, the shape function's among them. After an error the node is
+  // not in the graph.
   absl::StatusOr<NodeId> Finish();
 
  private:

@@ -20,7 +20,8 @@ struct FetchDifference {
   std::string problem;
   double max_abs = 0;     // the largest difference
   double of_largest = 0;  // max_abs as a fraction of a's largest finite magnitude; 0 if both are 0
-  double of_rms = 0;      // the root mean square of the differences, by that of a's finite values
+  // The root of the sum of squares of the differences, by that of a's finite values.
+  double of_rms = 0;
   int64_t differing = 0;  // elements that are not equal; NaN equals NaN
   int64_t elements = 0;
 };

@@ -61,8 +61,9 @@ struct GradientTask {
 
 // One case. Its nodes are those of CheckFile::graph.
 struct CheckCase {
-  std::string name;           // "c000"
-  std::vector<NodeId> nodes;  // those of its scope, then the others that these and the fetches need
+  std::string name;  // "c000"
+  // Those of its scope, then the others that these, the fetches and `wrt` of `gradients` need.
+  std::vector<NodeId> nodes;
   std::vector<std::string> fetches;
   // Index into fetches, and the Const node with the expected value. The index is beyond the fetches
   // only if the case is malformed.

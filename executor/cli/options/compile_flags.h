@@ -121,8 +121,9 @@ Target TargetOf(const CompileFlags& flags);
 
 // The options of a session that these flags describe. The observers and the files that ops may use
 // are left to the caller. Each call prints warnings for parts of --config that have no effect.
-// kUsage: a device, rule, pass, rewrite or configuration is wrong, or the file of --config cannot
-// be read. Whether there is such a device, or such a pass of a plug-in, is not looked at.
+// kUsage: a device, rule, pass, rewrite, precision or configuration is wrong, --precision comes
+// with a level of 0, or the file of --config cannot be read. Whether there is such a device, or
+// such a pass of a plug-in, is not looked at.
 absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags);
 
 }  // namespace tenon::cli

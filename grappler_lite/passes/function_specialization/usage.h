@@ -23,7 +23,7 @@ class SiteUsage {
 
   // By result: whether something reads it. A result whose computation may fail counts as read if
   // the call computes unread results too. All results of a preserved node count as read. Of a loop:
-  // by variable.
+  // by variable; a variable that the loop itself needs counts as read too.
   std::vector<bool> Results(const FunctionSite& site) const;
   // By argument: whether the bodies need it for their effects and for these results. Also true of
   // an argument that the node computes though nothing reads it (ComputesUnreadArg), if it comes

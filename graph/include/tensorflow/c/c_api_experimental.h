@@ -177,8 +177,8 @@ TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeListArray(TF_ShapeAndTypeList** 
 // behind output resources are not written. Sets `*output_shapes` to a new list, which the caller
 // deletes, or to NULL after an error; types in it are not set. An error of a NULL or deleted
 // argument leaves `*output_shapes` as it was. Errors are those of the op's shape function;
-// TF_INVALID_ARGUMENT for another number of shapes than inputs, and for an attribute that is
-// missing.
+// TF_INVALID_ARGUMENT for another number of shapes than inputs, and for a missing attribute that
+// the function reads.
 TF_CAPI_EXPORT extern void TFE_InferShapes(TFE_Op* op, TF_ShapeAndTypeList* input_shapes,
                                            TF_Tensor** input_tensors,
                                            TF_ShapeAndTypeList* input_tensor_as_shapes,
