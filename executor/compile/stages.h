@@ -134,8 +134,8 @@ absl::StatusOr<Optimized> OptimizeGraph(Placed placed, const CompileContext& con
 // ExtractClusters.
 absl::StatusOr<Clustered> FormClusters(const Optimized& optimized, const CompileContext& context);
 // Leaves `optimized` as it is: lowers in a copy of the graph. Errors are those of Lowering::Run (a
-// function that calls itself, too many nodes, an op such as SymbolicGradient), of FindRunSet, of
-// OrderOf, of FixedVariables::ReplaceReads and of Place.
+// function that calls itself, too many nodes, an op such as RemoteCall), of FindRunSet, of OrderOf,
+// of Graph::AddNode, of FixedVariables::ReplaceReads and of Place.
 absl::StatusOr<Lowered> LowerFunctions(const Optimized& optimized, const CompileContext& context);
 // UNIMPLEMENTED for a node that runs and whose device has no kernel for it. Other errors are those
 // of OrderOf, KernelStore::Find, MakeSchedule and DescribeFeeds.

@@ -39,8 +39,8 @@ class KeptState {
 
   // Adds the nodes that read all of this state to `model`, which is the graph that Find was given
   // as `model` or a copy of it. Returns the outputs to fetch: one for each variable, then two or
-  // three for each table. Errors are those of AddCopyOf (state_makers.h), for a variable or a table
-  // that a function makes. After an error some nodes may have been added.
+  // three for each table. Errors are those of Graph::AddNode and, for a variable or a table that a
+  // function makes, AddCopyOf (state_makers.h). After an error some nodes may have been added.
   absl::StatusOr<std::vector<std::string>> AddReads(Graph& model) const;
 
   // The result of AddInit. All are names of nodes of the frozen graph.
@@ -50,8 +50,8 @@ class KeptState {
   };
   // Adds the node that fills the state to `frozen`, and what that node needs: for a variable or a
   // table that a function makes, also a node that makes it. `values` must be the values of all
-  // fetches that AddReads returned, in their order. Errors are those of AddReads; INTERNAL if the
-  // shapes of a table's values do not fit the table.
+  // fetches that AddReads returned, in their order. Errors are those of AddReads and of
+  // Graph::MakeConst; INTERNAL if the shapes of a table's values do not fit the table.
   absl::StatusOr<Init> AddInit(Graph& frozen, absl::Span<const Tensor> values) const;
 
  private:

@@ -112,8 +112,8 @@ class Lowering {
   // kNoNode if there is nothing to wait for.
   absl::StatusOr<NodeId> Start(NodeId n);
   // Whether the run fails if an argument of n does, though nothing reads the argument. False for
-  // branches and loops that are marked to be written out (kWrittenOut), unless they call a function
-  // that stays a call.
+  // nodes but For that are marked to be written out (kWrittenOut), unless they call a function that
+  // stays a call.
   bool ComputesAllArgs(NodeId n);
   absl::StatusOr<NodeId> WaitFor(NodeId n, const std::vector<Output>& inputs);
   // `value` as a bool.

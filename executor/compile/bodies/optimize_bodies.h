@@ -36,7 +36,8 @@ struct BodySurroundings {
 // * only bodies that stay as they are, for whatever reason, call it;
 // * the graph or a called function differentiates any function: then every body stays;
 // * its serialized form exceeds 64 MiB;
-// * it is malformed, or cannot be placed: a run that needs the function says why;
+// * FunctionGraph::Make refuses it (it takes attributes or lists, for example), it is malformed, or
+//   it cannot be placed: a run that needs the function says why;
 // * a pass added a function to it, and the graph has a different function of that name;
 // * there are placement rules and several devices, since the rules match names that a body's nodes
 //   get only when they are inlined.
