@@ -35,7 +35,9 @@ struct SessionConfig {
 
 // `proto`: ConfigProto bytes. INVALID_ARGUMENT if they do not parse. Ignores unknown fields, and a
 // number that is no value of its enum. But a Toggle of RewriterConfig counts as ON for every number
-// but those of DEFAULT and OFF.
+// but those of DEFAULT and OFF; so does memory_optimization for every number but those of
+// DEFAULT_MEM_OPT and NO_MEM_OPT. Such a number in cpu_layout_conversion, or one above 0 in
+// global_jit_level, gives a sentence in `without_effect`.
 absl::StatusOr<SessionConfig> ReadSessionConfig(std::string_view proto);
 
 // NOT_FOUND for an executor that TensorFlow does not have. Which of its executors is asked for

@@ -22,7 +22,9 @@ struct PluginProbe {
   // devices also "pjrt" (PjrtJson), and of one with TFNPD_InitPlugin "next_pluggable"
   // (NextPluggableJson).
   std::optional<Json> facts;
-  std::string death;   // otherwise how it ended: its own last line, the signal or the exit code
+  // Otherwise how it ended: its own last line, the signal, the exit code, or in words that it did
+  // not end in time or wrote something other than its facts.
+  std::string death;
   std::string output;  // its stdout and stderr, the first 64 KiB
 };
 

@@ -86,8 +86,8 @@ bool RestIsConst(const Sweep& s, NodeId n);
 bool ShapeOpCannotFail(const Sweep& s, NodeId n);
 
 // Whether these outputs have a value in every run: no node that they are made of can fail or make
-// them dead. False beyond 64 nodes, where a node counts once for each use. Where it is true, a
-// rewrite may drop a use of them.
+// them dead. Looks at 64 uses of nodes; false if one beyond these is not Sweep::IsFree. Where it is
+// true, a rewrite may drop a use of them.
 bool CannotStop(const Sweep& s, std::span<const Output> outputs);
 // CannotStop, but the node of `awaited`, and the nodes whose data it reads directly or through
 // others, may fail: the result waits for `awaited` anyway. These nodes leave out control flow
