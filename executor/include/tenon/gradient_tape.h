@@ -257,6 +257,9 @@ class GradientTape {
   // empty, or has one entry for each of `ys`. FAILED_PRECONDITION for a second call of a tape that
   // is not persistent, also after an error of the first. INVALID_ARGUMENT for another number of
   // `grad_ys`, and for an empty y or x. NOT_FOUND where an op on the path has no gradient.
+  // UNIMPLEMENTED for a third derivative by one persistent tape of a function with side effects,
+  // random numbers or variables. Other errors are those of the ops that compute the gradient and,
+  // inside of a trace, of Gradients.
   std::vector<Tensor> Gradient(const Tensor& y, const std::vector<GradientSource>& xs,
                                const Tensor& grad_y = {}, Where where = Where::current()) {
     return Gradient(std::vector<Tensor>{y}, xs, {grad_y}, where);

@@ -23,9 +23,9 @@ inline Tensor LengthOf(const Tensor& tensor, Where where) {
 
 // Calls `step(i, carries)` for each i below `count`, a scalar of type kInt32. The step gives the
 // next carries, and a tensor for each of `elements`, which has its type and shape: these tensors
-// are stacked. In a trace they lie in a TensorList, so that gradients go through it. Outside of a
-// trace, without steps, the stacked tensors have no elements, and lengths that `elements` leaves
-// open are 0.
+// are stacked. In a trace they lie in a TensorList, so that gradients go through it. Without steps
+// the stacked tensors have no elements. Lengths that `elements` leaves open are then 0, but in a
+// trace the run fails with INVALID_ARGUMENT.
 struct Stepped {
   std::vector<Tensor> carries, stacked;
 };
@@ -168,7 +168,8 @@ Tensor CommonLength(const Xs& xs, Where where) {
 // The first tensor of `xs`, which must have a dimension, says how many steps there are: longer
 // tensors are used in part, a shorter one is the error of the op GatherV2. INVALID_ARGUMENT if `xs`
 // has no tensor, or f gives another number of tensors or other types. In a trace it is one loop,
-// through which gradients go, and f may be called several times.
+// through which gradients go, and f may be called several times. There a run without steps fails
+// with INVALID_ARGUMENT if the trace does not know the shape of a carry.
 template <typename F, typename Init, typename Xs>
 auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::current()) {
   using Carry = internal::AsStructure<Init>;
@@ -208,7 +209,8 @@ auto Scan(const F& f, const Init& init, const Xs& xs, Where where = Where::curre
 // structures of tensors. f must give the same types for each x, and no Tensor() without a value.
 // INVALID_ARGUMENT if it gives another number of tensors for one. f is traced once before, also
 // outside of a trace, for types and shapes. The steps are those of Scan, with its errors for `xs`.
-// In a trace it is one loop, through which gradients go.
+// In a trace it is one loop, through which gradients go; a run without steps then fails with
+// INVALID_ARGUMENT if the trace does not know the shape of a result.
 template <typename F, typename Xs>
 auto Map(const F& f, const Xs& xs, Where where = Where::current()) {
   using X = internal::AsStructure<Xs>;
