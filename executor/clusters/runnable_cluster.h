@@ -61,7 +61,9 @@ struct ClusterRuns {
   // Of ordinary kernels: in the place of a program, to compare with one, or for the error of a
   // check that was not met.
   int64_t ordinary_runs = 0;
-  std::string reason;  // why ordinary kernels last took a program's place; empty: they never did
+  // Why ordinary kernels last took a program's place; empty: they never did, unless it was still
+  // being compiled.
+  std::string reason;
   std::vector<OpenDimReport> open_dims;
 };
 
@@ -95,9 +97,10 @@ class RunnableCluster {
   // whether the program is there. Prepare makes no 11th and no later program once the programs ran
   // less than 50 times each on average. If there is no program, or a run of one fails, ordinary
   // kernels run, and a warning says why, once for each reason; with XlaErrors::kFail it is an error
-  // instead. Each run after the one that ClusterOptions::judge refused is such a run. A check that
-  // a run does not meet is always an error: that of ordinary kernels or, if these succeed, that of
-  // the check; but of a padded run the results of ordinary kernels are right if they succeed.
+  // instead. While a program is still being compiled, ordinary kernels run without either. Each run
+  // after the one that ClusterOptions::judge refused is a run that fails. A check that a run does
+  // not meet is always an error: that of ordinary kernels or, if these succeed, that of the check;
+  // but of a padded run the results of ordinary kernels are right if they succeed.
   absl::Status Prepare(tenon::Prepare& p);
   absl::Status RunStep(const ClusterStep& step, const StepArgs& args);
   absl::Status RunOrdinary(absl::Span<const pjrt::BufferSpec> inputs, const StepArgs& args);

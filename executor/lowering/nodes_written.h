@@ -11,9 +11,9 @@
 
 namespace tenon {
 
-// Counts before any node is written. The body of each function is parsed once in the life of this
-// object, callees first, however often it is called: a function that calls another one twice
-// doubles the nodes with each level. Not thread-safe.
+// Counts before any node is written. The body of each function is parsed and counted once in the
+// life of this object, however often it is called: a function that calls another one twice doubles
+// the nodes with each level. Not thread-safe.
 class NodesWritten {
  public:
   // `graph` must outlive the object, and its functions must not change.

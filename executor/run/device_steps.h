@@ -30,8 +30,9 @@ struct StreamWait {
 // reach the kernel aligned (aligned.h). The kernel may forward the buffer of an input that nobody
 // else shares, if this step is the input's last reader or the tensor was made for this call.
 //
-// Errors are those of PluginKernel::Compute; RESOURCE_EXHAUSTED without memory for a copy; INTERNAL
-// with the payload of BrokenPromise if an output has not the promised shape.
+// Errors are those of PluginKernel::Compute and, for waits, events and copies, those of the device;
+// RESOURCE_EXHAUSTED without memory for a copy; INTERNAL with the payload of BrokenPromise if an
+// output has not the promised shape.
 class PluginStep : public SlowStep {
  public:
   struct Input {

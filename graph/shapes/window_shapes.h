@@ -35,7 +35,8 @@ absl::StatusOr<WindowPadding> WindowPaddingOf(InferenceContext& c, int rank);
 // elements; kUnknownDim where `in` or, without SAME, `size` is unknown. The window has `size`
 // elements, which lie `dilation` apart. `axis` is the number of the dimension in the tensor; it
 // chooses among the explicit paddings. INVALID_ARGUMENT where the window does not fit, or stride or
-// dilation is not positive. With SAME, `size` does not matter: every window fits.
+// dilation is not positive, for a window of no elements with a dilation above 1, and for sizes that
+// exceed int64. With SAME every other window fits: `size` does not matter.
 absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, int64_t stride,
                                     const WindowPadding& padding, int axis);
 // WindowedDim for ops whose shape function in TensorFlow rounds toward 0. TensorFlow's function

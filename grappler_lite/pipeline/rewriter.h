@@ -73,11 +73,11 @@ class Sweep {
   // is not allowed.
   bool ReplaceBy(NodeId n, Output by);
   // Makes every use of n's output i a use of by[i], as ReplaceBy does, and removes n at the end of
-  // the sweep; `by` has one entry for each output. n must not have been replaced before. Calls
-  // Allow itself. False, with nothing changed, if n is preserved or has control edges in or out, if
-  // an entry of `by` is on another device, is a reference or may lie in written memory, or if the
-  // rewrite is not allowed. The caller must make sure that uses lose nothing that n waited
-  // for through its data inputs.
+  // the sweep; `by` has one entry for each output, none of them an output of n. n must not have
+  // been replaced before. Neither is checked. Calls Allow itself. False, with nothing changed, if n
+  // is preserved or has control edges in or out, if an entry of `by` is on another device, is a
+  // reference or may lie in written memory, or if the rewrite is not allowed. The caller must make
+  // sure that uses lose nothing that n waited for through its data inputs.
   bool ReplaceOutputs(NodeId n, std::span<const Output> by);
   // The two steps of ReplaceOutputs, for a caller that makes the nodes of `by` between them.
   // MayReplaceOutputs: whether n is not preserved and has no control edges in or out.

@@ -13,7 +13,7 @@ namespace tenon::cli {
 // The measurements of one executable; with --ab, of the executables of one side. The session of
 // `executable` must outlive them.
 struct Timing {
-  std::string model;  // as it was named
+  std::string model;                 // as it was named
   Executable* executable = nullptr;  // with --ab, the last one
   // From the start to a prepared executable: devices, load, optimize, place. With --ab, the start
   // of its session alone, without devices and load.
@@ -28,7 +28,7 @@ struct Timing {
 // timing.executable.
 void WriteTiming(const Timing& timing, Json& doc);
 // Most of the same as a few lines of text: the interval of the mean, the number of nodes on each
-// device and NoiseOf are left out. `timing` must have at least one run here too.
+// device, the clusters and NoiseOf are left out. `timing` must have at least one run here too.
 std::string TimingText(const Timing& timing, const Style& style);
 // Why a figure should not be quoted: the interval of the median is wide, or runs differ much. Empty
 // if nothing speaks against it.

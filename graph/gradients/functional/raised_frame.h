@@ -23,7 +23,8 @@ struct FrameVariable {
 struct RaisedFrame {
   // Raises frames.loops()[loop]. Copies the nodes on which the next values of the variables depend,
   // and constants outside of the loop that these nodes read. In the copies, a read of a variable,
-  // from the Merge or from output 1 of the Switch behind the Merge, is a read of the argument.
+  // from the Merge, from output 1 of the Switch behind the Merge or from an Enter without a Merge,
+  // is a read of the argument; control edges from these nodes are left out.
   // UNIMPLEMENTED for a loop that has not the form of TensorFlow's while_loop; INVALID_ARGUMENT for
   // a node that lacks an input. Both name the node; the error for a frame without exactly one
   // LoopCond names none.

@@ -29,7 +29,8 @@ struct WeightedProduct {
 // The product that n is, if it is one of a form that coded weights suit.
 std::optional<WeightedProduct> AsProduct(const Graph& g, NodeId n);
 
-// Whether n is a product or a convolution of floats, of any form.
+// Whether n is a product or a convolution of floats, of any form but those with coded or quantized
+// weights.
 bool IsFloatProduct(const Graph& g, NodeId n);
 
 // Why constant weights of this shape stay floats; empty if they may become codes.

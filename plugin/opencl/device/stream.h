@@ -32,6 +32,8 @@ class Stream {
   // To be called by everyone who has queued work on queue(): else Finish does not wait for it.
   // `last`: the event of the command that was queued last, if the caller has it. Mark then needs no
   // command of its own: between copies of 2 MiB a marker costs an H200 as much as half a copy.
+  // Nobody else may queue work between that command and the end of this call. The host sees to it:
+  // it locks a stream for each copy, and copies to and from the host have streams without kernels.
   void Touch(EventHandle last = EventHandle());
 
   // An event for what is queued so far, which the device gets to see at once.

@@ -57,13 +57,14 @@ class TensorArray : public Resource {
   // stay open. A second call changes nothing.
   void Close();
   // Returns the array of gradients of this array for the name `source`. The array of gradients has
-  // adds_up and clear_after_read. The first call for a `source` makes that array, with as many
-  // elements as this array has then, and this array loses dynamic_size. Later calls return the same
-  // array, closed or not, whatever `prepended` is. An element_shape of known rank gets the
-  // dimensions `prepended` in front. Where this array's element was written before the first call,
-  // zeros in the array of gradients have that element's shape with `prepended` in front. A first
-  // Write to the array of gradients does not compare the value with that shape of zeros.
-  // INVALID_ARGUMENT if this array is closed, or if a resulting shape is too large.
+  // adds_up, clear_after_read, and dtype and identical_shapes of this array. The first call for a
+  // `source` makes that array, with as many elements as this array has then, and this array loses
+  // dynamic_size. Later calls return the same array, closed or not, whatever `prepended` is. An
+  // element_shape of known rank gets the dimensions `prepended` in front. Where this array's
+  // element was written before the first call, zeros in the array of gradients have that element's
+  // shape with `prepended` in front. A first Write to the array of gradients does not compare the
+  // value with that shape of zeros. INVALID_ARGUMENT if this array is closed, or if a resulting
+  // shape is too large.
   absl::StatusOr<ObjectRef<TensorArray>> Gradient(std::string_view source, const Shape& prepended);
 
   DataType dtype() const { return dtype_; }

@@ -83,12 +83,12 @@ absl::StatusOr<std::string> EncodePng(const uint8_t* pixels, const Shape& shape)
 // Decodes a GIF file to uint8 [frames, height, width, 3] or, unless `all_frames`, to [height,
 // width, 3] of the first frame. Height and width are the largest of all frames. Each frame is drawn
 // over the frame before, at its own place; its transparent pixels are left out, and the parts
-// beyond the edges are cut off. Pixels that no frame covers are 0. As in TensorFlow, a later frame
-// that giflib cannot decode ends the frames without an error, unless the file ends in it or the
-// frame has too few bytes for its pixels. INVALID_ARGUMENT also for an output image with more
-// pixels than the bytes of the whole file could hold: a wide frame and a high one may make such an
-// image. RESOURCE_EXHAUSTED if the frames have more pixels in all than CheckStringBytes permits
-// bytes.
+// beyond the edges are cut off. Pixels that no frame covers are 0. As in TensorFlow, a frame that
+// giflib cannot decode is the last one, without an error, unless the file ends in it or the frame
+// has no pixels, or too few bytes for them; giflib 5.2.1 leaves its pixels from the fault on
+// undefined. INVALID_ARGUMENT also for an output image with more pixels than the bytes of the whole
+// file could hold: a wide frame and a high one may make such an image. RESOURCE_EXHAUSTED if the
+// frames have more pixels in all than CheckStringBytes permits bytes.
 absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixels allocate);
 
 // Decodes a bitmap of 8, 24 or 32 bits a pixel to uint8 [height, width, channels]. `channels` is 3,

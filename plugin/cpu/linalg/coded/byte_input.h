@@ -19,14 +19,15 @@ namespace tenon::cpu {
 class ByteInput {
  public:
   // Reads attributes step (0: by the extremes), least and most. INVALID_ARGUMENT for a step that is
-  // negative or no number, multiples without 0, or more than 256 of them.
+  // neither 0 nor a positive, finite, normal number, multiples without 0, or more than 256 of them.
   static absl::StatusOr<ByteInput> Read(const Prepare& p, int64_t groups, int64_t size);
 
   // Bytes of scratch memory; a multiple of kTensorAlignment.
   size_t ScratchBytes() const;
   struct Result {
     const uint8_t* bytes;             // of all groups; byte b stands for (b - zero) * scale
-    absl::Span<const float> scales;   // one for each group; NaN if it holds a NaN
+    absl::Span<const float> scales;   // one for each group; NaN if it holds a NaN or, by the
+                                      // extremes, an infinity
     absl::Span<const int32_t> zeros;  // one, or one for each group
   };
   // What the result shows lies in `scratch`.

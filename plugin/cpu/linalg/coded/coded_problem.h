@@ -21,7 +21,7 @@ struct CodedProblem {
 
 // Reads the sizes of inputs 0 and 1 and attribute transpose_b, and sets the output's shape.
 // `first_arg` is the first input of what is fused. INVALID_ARGUMENT if the shapes do not fit;
-// UNIMPLEMENTED for a batch normalization.
+// UNIMPLEMENTED for a batch normalization; else errors of ReadFusedOps and CheckFusedShapes.
 absl::StatusOr<CodedProblem> ReadCodedProblem(Prepare& p, int first_arg);
 // UNIMPLEMENTED if sums of `terms` products of bytes, more than `most`, may not fit 32 bits.
 absl::Status CheckByteTerms(const Prepare& p, int64_t terms, int64_t most);

@@ -26,9 +26,11 @@ struct WeightMatrix {
   float at(int64_t row, int64_t column) const;
 };
 
-// Panels as coded_loops.h has them. A scale is that of 32 rows of a column, rounded to bfloat16:
-// with 8 bits the one for which the largest magnitude becomes -127 or 127; with 4 bits, for codes
-// of -8 to 7, the one of several scales that has the least sum of squared errors.
+// Panels as coded_loops.h has them. A scale is that of 32 rows of a column, rounded to bfloat16,
+// and may be negative. With 4 bits it is that of some scales for codes of -8 to 7 that has the
+// least sum of squared errors; if the largest magnitude is below 1e-15 or above 1e15, the one for
+// which it becomes -8. With 8 bits the largest magnitude becomes 127. A scale close to denormals
+// may be rounded to one that gives another code, or to 0.
 struct CodedPanels {
   explicit CodedPanels(size_t bytes) : memory(bytes) {}
   PackedBytes memory;

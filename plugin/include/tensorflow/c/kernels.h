@@ -206,8 +206,8 @@ TF_CAPI_EXPORT extern int64_t TF_GetIterId(TF_OpKernelContext* ctx);
 TF_CAPI_EXPORT extern int TF_GetDeviceId(TF_OpKernelContext* ctx);
 TF_CAPI_EXPORT TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx);
 
-// The exchange of tensors between devices within one run. This host has none: the functions report
-// TF_UNIMPLEMENTED.
+// The exchange of tensors between devices within one run. This host has none: send and receive
+// report TF_UNIMPLEMENTED, and an abort does nothing.
 TF_CAPI_EXPORT TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx);
 
 // Producer version of the graph.
