@@ -263,7 +263,7 @@ TF_CAPI_EXPORT extern TFE_CancellationToken TFE_CancellationManagerGetToken(
     TFE_CancellationManager* manager);
 // Registers a copy of the callback under the token, in the place of an earlier callback with the
 // same token. `callback_name` is ignored. Returns false and registers nothing if the cancellation
-// has begun or an argument is NULL.
+// has begun, or if the manager or the callback is NULL.
 TF_CAPI_EXPORT extern bool TFE_CancellationManagerRegisterCallback(
     TFE_CancellationManager* manager, TFE_CancellationToken token,
     const TFE_CancelCallback* c_callback, const char* callback_name);
@@ -284,11 +284,13 @@ TF_CAPI_EXPORT extern void TFE_OpSetCancellationManager(
 // An executor executes ops in the order of their calls: each within its TFE_Execute, or, if
 // `is_async`, on a thread of the executor's own. If `in_flight_nodes_limit` is above 0, TFE_Execute
 // blocks while so many ops wait. `enable_streaming_enqueue` is ignored: it concerns other
-// processes.
+// processes. An op on a custom device is always executed within its TFE_Execute, even while other
+// ops wait.
 //
 // When an op of an asynchronous executor fails, all ops that wait behind it are discarded, and
-// later TFE_Execute calls fail until TFE_ExecutorClearError; all of them have the error of that op.
-// The result handles of a failed or discarded op keep the error, also after TFE_ExecutorClearError.
+// later TFE_Execute calls fail until TFE_ExecutorClearError; all of them have the error of that op,
+// the later calls with a note behind its message. The result handles of a failed or discarded op
+// keep the error, also after TFE_ExecutorClearError.
 typedef struct TFE_Executor TFE_Executor;
 TF_CAPI_EXPORT extern TFE_Executor* TFE_NewExecutor(bool is_async, bool enable_streaming_enqueue,
                                                     int in_flight_nodes_limit);
@@ -367,9 +369,10 @@ TF_CAPI_EXPORT extern size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle* 
 
 // A handle on a tensor at `data`, in the memory of the device (a name as for
 // TFE_TensorHandleCopyToDevice, but not of a custom device). `len`: the bytes there, at least those
-// of the tensor. Takes the memory over in any case: calls `deallocator`, unless it is NULL, after
-// an error, or when nobody uses the memory any more. TF_INVALID_ARGUMENT for an unknown device, for
-// strings, resources and variants, and if `len` is too small.
+// of the tensor. Takes the memory over: calls `deallocator`, unless it is NULL, after an error, or
+// when nobody uses the memory any more; not if there is no memory to keep account of it.
+// TF_INVALID_ARGUMENT for an unknown device, for strings, resources and variants, and if `len` is
+// too small.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewTensorHandleFromDeviceMemory(
     TFE_Context* ctx, const char* device_name, TF_DataType dtype, const int64_t* dims, int num_dims,
     void* data, size_t len, void (*deallocator)(void* data, size_t len, void* arg),
