@@ -39,7 +39,7 @@ absl::Status Guarded(absl::FunctionRef<absl::Status()> f);
 const dnnl::engine& OneDnnEngine();
 
 // Returns oneDNN's name of type `t`: float, or bfloat16 where CpuIsa() is AVX-512. nullopt for any
-// other type, because oneDNN has no fast kernels for it.
+// other type: for other floats oneDNN has no fast kernels.
 std::optional<dnnl::memory::data_type> OneDnnType(DataType t);
 // Returns whether oneDNN multiplies bfloat16 by instructions of the processor. False if TENON_ISA
 // is set (isa.h). Without such instructions oneDNN emulates bfloat16, at a third of the speed of
@@ -62,7 +62,8 @@ dnnl::primitive_attr UserScratchpad();
 // A primitive together with the descriptors of its arguments.
 //
 // Run is thread-safe. Concurrent runs need a Context each. The object keeps up to kKept contexts,
-// so that Run allocates only when more runs are concurrent than ever before, or more than kKept.
+// so that Run allocates when more runs are concurrent than ever before, or more than kKept, and
+// else hardly ever: a search may miss a context that comes back meanwhile.
 class OneDnnRunner {
  public:
   struct Arg {

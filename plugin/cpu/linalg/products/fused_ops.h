@@ -1,4 +1,4 @@
-// The operations that TensorFlow's fused ops (_FusedMatMul, _FusedConv2D,
+// The operations that TensorFlow's fused ops (_FusedMatMul, _FusedConv2D, _FusedConv3D,
 // _FusedDepthwiseConv2dNative) compute after the product or convolution.
 #pragma once
 
