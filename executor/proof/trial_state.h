@@ -30,8 +30,8 @@ class MadeUpState {
   // them, or uses them as variances, directly or through Identity, Cast, Reshape and additions.
   // What the first graph decides for a variable, a value or none, holds for all later graphs, as a
   // pass that changes how the variable is read must not change its value. Variables in bodies of
-  // functions get no value. RESOURCE_EXHAUSTED without memory; the variables behind that one then
-  // get none.
+  // functions get no value. RESOURCE_EXHAUSTED without memory, and errors of AttrValue for a
+  // variable's dtype or shape; the variables behind that one then get none.
   absl::Status Fill(const Graph& graph, ResourceManager& state);
 
  private:

@@ -62,7 +62,7 @@ struct GradientRequest {
 //     Names the op, the node and the path.
 //   INVALID_ARGUMENT: an output that does not exist, a complex y or a handle without a gradient, a
 //     gradient that does not fit its y, another number of grad_ys, attributes or shapes that a rule
-//     refuses.
+//     refuses; or, where a loop of version 1 leads to a y, a cycle of another kind in the graph.
 //   UNIMPLEMENTED: the gradient of this op with these attributes or types is not built; a loop of
 //     version 1 on the way has not the form of TensorFlow's while_loop; a node on the way lies on a
 //     cycle of another kind; or an x, a y or a stop gradient on the way lies in a loop of version 1

@@ -29,8 +29,8 @@ class GraphWriter {
 
   // Returns the GraphDef: live nodes in id order, attributes by name, the library (FunctionsToWrite
   // says of which functions), the versions, and the fields that the reader kept without
-  // understanding them. Holes among the inputs are left out. An empty library is written with
-  // kWithDefaults, as TensorFlow does, and else only if the graph came with one.
+  // understanding them. Holes among the inputs are left out. A library without functions is
+  // written with kWithDefaults, as TensorFlow does, and else only if the graph came with a library.
   std::string Binary() const;
   // Returns the NodeDef of a live node.
   std::string Node(NodeId n) const;

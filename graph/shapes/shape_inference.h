@@ -173,7 +173,7 @@ struct ShapeOptions {
   // the graph must then outlive the GraphShapes.
   bool late_constants = false;
   // If given, errors of shape functions are appended, with their nodes: outputs that are not fed
-  // stay unknown and the sweep goes on. The messages then do not name the node.
+  // stay unknown and the sweep goes on. Only messages of `describe` may then name the node.
   std::vector<std::pair<NodeId, absl::Status>>* errors = nullptr;
   // Nodes whose shape functions do not run, as they have other defects. What is not fed of their
   // outputs stays unknown.

@@ -1,8 +1,8 @@
 // NumPy files: .npy arrays and .npz archives of them, to and from host tensors.
 //
 // Read: versions 1.0, 2.0 and 3.0, C and Fortran order, little- and big-endian; bool, integers,
-// floats, complex, |S<n> and <U<n> (as UTF-8). Zeros at the end of a string are lost, as in NumPy.
-// Bytes behind the last element are ignored.
+// floats, complex, |S<n> and <U<n> (as UTF-8; n from 1 on). Zeros at the end of a string are lost,
+// as in NumPy. Bytes behind the last element are ignored.
 // Written: version 1.0, C order, little-endian; strings as |S<n>, where n is the longest,
 // at least 1.
 // Types that NumPy lacks (bfloat16, 8-bit floats, int4 …) are written as raw bits, <u2 or |u1; <V2
@@ -11,9 +11,9 @@
 // INVALID_ARGUMENT: a malformed file, a bool that is neither 0 nor 1, a character without a UTF-8
 // form, sizes that the file does not hold, or a deflated array of more than half of the machine's
 // memory. Memory is allocated only after sizes are compared with the file.
-// UNIMPLEMENTED: arrays of objects or records, elements of other sizes, encrypted archives, packing
-// other than stored and deflated; in writing, resources, variants, reference types and archives
-// above 4 GiB.
+// UNIMPLEMENTED: arrays of objects, records or times, elements of other sizes, encrypted archives,
+// packing other than stored and deflated; in writing, resources, variants, reference types, shapes
+// too long for the header and archives above 4 GiB.
 // NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT: the file cannot be read. Errors of writing files
 // are those of FileWriter (graph/base/file_writer.h).
 // RESOURCE_EXHAUSTED: no memory for a tensor, or to begin an archive. Functions that copy a file or

@@ -12,7 +12,7 @@
 const PJRT_Api* ReferenceApi(void);
 
 // The three functions below need the table: ReferenceApi must not be NULL. They set `status` on an
-// error only.
+// error only, so that it must hold TF_OK before.
 
 // Copies `size` bytes from a buffer, and waits for that.
 void ReadBuffer(PJRT_Buffer* buffer, void* to, size_t size, TF_Status* status);

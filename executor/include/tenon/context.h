@@ -25,8 +25,8 @@ struct DeviceInfo {
 
 namespace internal {
 
-// Made once, when the first tensor or op needs it, and never deleted: tensors may live as long as
-// the process.
+// Made once, and never deleted: tensors may live as long as the process. The context is made when
+// the first tensor or op needs it.
 struct Process {
   std::mutex mutex;
   std::atomic<TFE_Context*> context{nullptr};

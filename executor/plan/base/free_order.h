@@ -29,9 +29,9 @@ void ShuffleNodes(const Graph& graph, const std::vector<bool>& fed_only, uint64_
 
 // Takes the order in which values take fewer bytes at once: the order as it is, or the one that
 // always goes on with the node that frees most beyond what it makes. Sizes are those of `shapes`: a
-// dimension that is not known counts as 1, a value of unknown rank as one element, and constants as
-// nothing. The outputs of a node count together: they live until the last reader of any of them has
-// run, and to the end if one is in `fetches`. Takes O(n log n).
+// dimension that is 0 or not known counts as 1, a value of unknown rank as one element, constants
+// and nodes of `fed_only` as nothing. The outputs of a node count together: they live until the
+// last reader of any of them has run, and to the end if one is in `fetches`. Takes O(n log n).
 void OrderByMemory(const Graph& graph, const std::vector<bool>& fed_only,
                    absl::Span<const Output> fetches, const GraphShapes& shapes, Schedule& schedule);
 

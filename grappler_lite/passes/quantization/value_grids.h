@@ -20,14 +20,16 @@ struct GridValue {
   ValueGrid grid;
 };
 
-// nullopt for a step that is no positive number, multiples without 0, or more than 256 of them.
+// nullopt for a step that is no positive normal number, multiples without 0, fewer than 2 of them,
+// or more than 256.
 std::optional<ValueGrid> MakeGrid(float step, double least, double most);
 
-// The grid of `o`, if `o` is
+// The grid of `o`, if `o` is of type float and
 //   * the result of FakeQuantWithMinMaxArgs or -Vars, of QuantizeAndDequantizeV2 to V4 by a given
 //     range, or of Dequantize, with constant ranges of the whole tensor;
 //   * what FindComputedGrid finds;
-//   * what ops that move values or choose among them, such as Reshape and MaxPool, make of these.
+//   * what up to 16 ops that move values or choose among them, such as Reshape and MaxPool, make of
+//     these.
 // nullopt for all else. GridValue::from is `o` itself where the value is made by more than
 // rounding.
 std::optional<GridValue> FindGrid(const Sweep& s, Output o);

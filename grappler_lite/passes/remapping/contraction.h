@@ -70,7 +70,8 @@ struct Fusable {
 //   * the ops that the contraction has fused so far are one of `sequences` ("BiasAdd+Add"; "": no
 //     op);
 //   * channels are last, unless TensorFlow is to run the graph, there is no Reshape, and the
-//     contraction is no Conv3D.
+//     contraction is no Conv3D;
+//   * neither node is fed, and a Reshape leaves the last dimension, which is known, as it is.
 // Else nullopt.
 std::optional<Fusable> FusableOutput(const Sweep& s, Output producer, NodeId n,
                                      std::initializer_list<std::string_view> sequences,

@@ -35,8 +35,9 @@ struct Sum {
 //   kYes  nodes may have several uses: the caller must ask IsClosed at the end.
 enum class Sharing : uint8_t { kNo, kYes };
 // Remembers the nodes that questions have looked into, at most 32, which then belong to the
-// expression, even where the answer is no. Control inputs (but for the root's), feeds, preserved
-// nodes and other devices end an expression. Not thread-safe.
+// expression, even where the answer is no. Fed nodes and unknown ops end an expression. So do, but
+// for the root, nodes with control edges in or out, preserved nodes, nodes on other devices than
+// the root's and outputs other than the first. Not thread-safe.
 class Expression {
  public:
   Expression(const Sweep& sweep, NodeId root, Sharing sharing = Sharing::kNo)

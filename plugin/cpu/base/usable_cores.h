@@ -11,9 +11,9 @@ namespace tenon {
 std::vector<int> CoresOfThread();
 
 // How many cores' time the quotas of control groups leave the process: the least quota of the
-// process's group and of the groups above that group, rounded up, at least 1. Version 2 has quotas
-// in cpu.max, version 1 in cpu.cfs_quota_us and cpu.cfs_period_us. 0 if there is no quota, or none
-// can be read.
+// process's group and of the groups above that group, as far as they are mounted, rounded up, at
+// least 1. Version 2 has quotas in cpu.max, version 1 in cpu.cfs_quota_us and cpu.cfs_period_us.
+// 0 if there is no quota, or none can be read.
 //
 // `root` stands before the paths of the system's files, such as /proc/self/cgroup. `root` is empty
 // but in tests, which have folders of their own.

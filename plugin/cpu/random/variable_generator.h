@@ -34,8 +34,8 @@ absl::StatusOr<Variable*> GeneratorInput(const StepArgs& args, int i);
 // moves the state `blocks` blocks on. Both happen as one step: concurrent calls get different
 // blocks. If first > 0, element 0 is the algorithm's number. NOT_FOUND if the variable has no
 // value. INVALID_ARGUMENT for a value of another form. Errors of element 0 as of CheckAlgorithm.
-// RESOURCE_EXHAUSTED if another tensor shares the value and memory is short.
-// After an error the state is as before.
+// RESOURCE_EXHAUSTED if another tensor shares the value and memory is short. Errors of moving the
+// value from a device to the host. After an error the state is as before.
 absl::StatusOr<Philox> Reserve(Variable& variable, int first, uint64_t blocks);
 // The same. Calls read(state) with the whole value before it changes, under the variable's lock:
 // `read` must not call the variable. An error of `read` is returned.

@@ -31,7 +31,7 @@ struct ElfLibrary {
 };
 
 // INVALID_ARGUMENT states the fault of the file: it cannot be read, is no ELF file, is for another
-// machine, is no shared library, or is damaged.
+// machine, is no shared library, or is damaged. A position-independent program passes as a library.
 absl::StatusOr<ElfLibrary> ReadElfLibrary(const std::string& path);
 
 }  // namespace tenon

@@ -98,7 +98,8 @@ struct PluginOptions {
 //   FAILED_PRECONDITION for a plug-in that loads itself, whose load waits for a plug-in that this
 //   thread is loading, that brings no platform to name `device_type`, or that needs the runtime of
 //   a sanitizer which this process lacks.
-//   ALREADY_EXISTS if another load has meanwhile taken the name of an op.
+//   ALREADY_EXISTS if another load has meanwhile taken the name of an op. INVALID_ARGUMENT for an
+//   op that states its facts wrongly (StatedFacts).
 //   Otherwise an entry point's own status, INTERNAL if it throws, or the error of the check of what
 //   it filled in (InitStreamExecutorPlugin, NextPluggablePlatform::Load, InitPluginOptimizer,
 //   PluginProfiler::Init).
@@ -106,7 +107,7 @@ absl::StatusOr<PluginInfo> LoadPlugin(const std::string& path, const PluginOptio
 
 // Unloads a plug-in, also one that failed: takes its registrations back, destroys its devices,
 // profiler and platform, and forgets it. Unmaps its library unless that is resident, somebody began
-// to use a kernel or the pass meanwhile, or the process has it open otherwise. The next LoadPlugin
+// to use something of it meanwhile, or the process has it open otherwise. The next LoadPlugin
 // loads the plug-in anew. One with a library that stayed mapped then gets back the registrations of
 // its constructors and of a TF_InitKernel that succeeded, which are not called again. The caller
 // must not create or prepare a session meanwhile.
@@ -145,8 +146,8 @@ void ShutdownPlugins();
 // names of the ops. Calls no entry point. If the process has the library mapped already, by
 // LoadPlugin or otherwise, its constructors do not run again and no names are returned. For the
 // same path the answer is the same; after an error the next call tries again. Such a library is
-// never unloaded. Errors: NOT_FOUND or FAILED_PRECONDITION as for LoadPlugin, ALREADY_EXISTS for
-// the name of an op that is taken. They need not name the plug-in.
+// never unloaded. Errors: NOT_FOUND, FAILED_PRECONDITION or INVALID_ARGUMENT as for LoadPlugin,
+// ALREADY_EXISTS for the name of an op that is taken. They need not name the plug-in.
 absl::StatusOr<std::vector<std::string>> LoadOpLibrary(const std::string& path);
 
 }  // namespace tenon

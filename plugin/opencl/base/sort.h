@@ -8,7 +8,8 @@ namespace opencl {
 // The least power of two that is not below n; 1 for 0.
 int64_t PowerOfTwo(int64_t n);
 
-// Sorts each row of `keys`, uint64 [rows, size], where `size` is a power of two of at most 2^31.
+// Sorts each row of `keys`, uint64 [rows, size], in ascending order. `size` is a power of two of
+// at most 2^31.
 void SortRows(Call& call, const Tensor& keys);
 
 }  // namespace opencl

@@ -46,7 +46,8 @@ class Cursor {
   // Empty if there is none.
   std::string TryNumber();
   // Everything up to the bracket that closes the one before the cursor. Takes that bracket, but
-  // does not return it. Brackets within strings do not count, nor does the '>' of "->".
+  // does not return it. Brackets within strings do not count, nor does the '>' of "->";
+  // those in comments do.
   std::string_view Balanced(char open, char close);
   // Takes "loc(...)" if it is next.
   void SkipLocation();

@@ -804,12 +804,12 @@ typedef struct TF_Library TF_Library;
 // Opens a shared library that registers ops and kernels from its static constructors. Calls no
 // entry point. Returns NULL on an error: TF_NOT_FOUND with the loader's words if the library cannot
 // be opened, and for a name that is empty or NULL; TF_ALREADY_EXISTS if another load has meanwhile
-// taken the name of one of its ops, TF_FAILED_PRECONDITION if the library loads itself or needs the
-// runtime of a sanitizer that the process lacks. A second call for the same file, also under
-// another name, returns another handle with the same ops; after an error it tries again. The handle
-// has no ops if the process had the library open before, as by TF_LoadPluggableDeviceLibrary: the
-// constructors do not run again then. The library is never unloaded. Release the handle with
-// TF_DeleteLibraryHandle.
+// taken the name of one of its ops, TF_INVALID_ARGUMENT if an op states its facts wrongly,
+// TF_FAILED_PRECONDITION if the library loads itself or needs the runtime of a sanitizer that the
+// process lacks. A second call for the same file, also under another name, returns another handle
+// with the same ops; after an error it tries again. The handle has no ops if the process had the
+// library open before, as by TF_LoadPluggableDeviceLibrary: the constructors do not run again then.
+// The library is never unloaded. Release the handle with TF_DeleteLibraryHandle.
 TF_CAPI_EXPORT extern TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status);
 
 // Serialized OpList of the ops that the library registered. The data belongs to `lib_handle` and

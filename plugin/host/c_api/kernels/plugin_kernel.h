@@ -62,7 +62,7 @@ using ContextPtr = std::unique_ptr<TF_OpKernelContext, ContextDeleter>;
 ContextPtr NewContext();
 
 // The arguments of one call. Spans and pointers are the caller's, and must be valid until Compute
-// or Begin has returned.
+// or Begin has returned; `streams` after Begin until End has returned.
 struct ComputeArgs {
   struct Input {
     Tensor* tensor = nullptr;

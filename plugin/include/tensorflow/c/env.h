@@ -23,7 +23,7 @@ typedef struct TF_StringStream TF_StringStream;
 typedef struct TF_Thread TF_Thread;
 
 typedef struct TF_ThreadOptions {
-  size_t stack_size;  // bytes; 0, or a size that the system refuses: the system's default
+  size_t stack_size;  // bytes; 0, or less than a stack must have: the system's default
   size_t guard_size;  // bytes; 0: the system's default
   int numa_node;      // -1: any; this host does not look at it
 } TF_ThreadOptions;
@@ -38,9 +38,9 @@ TF_CAPI_EXPORT extern void TF_DeleteDir(const char* dirname, TF_Status* status);
 
 // Deletes the directory and all below it, without following symbolic links. Goes on after an entry
 // that it cannot delete, and sets the counts, on an error too, to the numbers of files and of
-// directories that are left; TF_UNKNOWN if any are. For a path that does not exist TF_NOT_FOUND and
-// the counts 0 and 1. A path that is no directory, or is a symbolic link, is deleted as by
-// TF_DeleteFile.
+// directories that are left, without those in a directory that it cannot read; TF_UNKNOWN if any
+// are. For a path that does not exist TF_NOT_FOUND and the counts 0 and 1. A path that is no
+// directory, or is a symbolic link, is deleted as by TF_DeleteFile.
 TF_CAPI_EXPORT extern void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
                                                 int64_t* undeleted_dir_count, TF_Status* status);
 
@@ -103,9 +103,9 @@ TF_CAPI_EXPORT extern uint64_t TF_NowSeconds(void);
 // Sets stack_size 0, guard_size 0, numa_node -1.
 TF_CAPI_EXPORT extern void TF_DefaultThreadOptions(TF_ThreadOptions* options);
 
-// Runs work_func(param) on a new thread. NULL, and no call, if the system gives no thread or
-// work_func is NULL. `options` may be NULL for the defaults. The thread is named by the first 15
-// bytes of `thread_name`, which may be NULL. End the handle with TF_JoinThread.
+// Runs work_func(param) on a new thread. NULL, and no call, if the system gives no thread, as for
+// sizes too large for it, or work_func is NULL. `options` may be NULL for the defaults. The thread
+// is named by the first 15 bytes of `thread_name`, which may be NULL. End with TF_JoinThread.
 TF_CAPI_EXPORT extern TF_Thread* TF_StartThread(const TF_ThreadOptions* options,
                                                 const char* thread_name, void (*work_func)(void*),
                                                 void* param);

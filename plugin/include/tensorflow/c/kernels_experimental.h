@@ -18,7 +18,7 @@
 // variable, the variable keeps a buffer of its own from then on: a later assignment copies.
 //
 // Where no comment says otherwise, an error is set in `status` and also fails the execution. A NULL
-// `out`, `lockHolder` or `inputs` is an error in `status` only.
+// `out`, `lockHolder`, `inputs` or `dims` is an error in `status` only.
 #ifndef TENSORFLOW_C_KERNELS_EXPERIMENTAL_H_
 #define TENSORFLOW_C_KERNELS_EXPERIMENTAL_H_
 

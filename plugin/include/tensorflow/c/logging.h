@@ -1,7 +1,7 @@
 // Log lines of plug-ins. `fmt` and the arguments are as for printf, without a newline at the end.
-// The host writes each text and a newline to stderr, with the level and, within a call into a
-// plug-in, the plug-in's path before it. Texts are cut off after 2,047 bytes. Callable from any
-// thread.
+// The host writes each text and a newline to stderr. Before the text stand the level, "vlog" for
+// TF_VLog, and within a call into a plug-in the plug-in's path. Texts are cut off after 2,047
+// bytes. A NULL `fmt` writes nothing. Callable from any thread.
 #ifndef TENSORFLOW_C_LOGGING_H_
 #define TENSORFLOW_C_LOGGING_H_
 
