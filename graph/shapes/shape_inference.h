@@ -222,8 +222,8 @@ class GraphShapes {
   }
   // The number of nodes that are known: those with ids below it.
   int32_t num_nodes() const { return static_cast<int32_t>(ranges_.size()); }
-  // Replaces what is known of an output, which the node must have. What was inferred from the
-  // output before does not change.
+  // Replaces what is known of an output, which the node must have had when it was inferred last.
+  // What was inferred from the output before does not change.
   void Set(Output o, TensorInfo info) { Store(ranges_[o.node].first + o.port, std::move(info)); }
 
   // What is known of an output. The node's id must be in [0, num_nodes()); an output that the node

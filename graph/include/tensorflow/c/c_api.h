@@ -539,7 +539,7 @@ typedef struct TF_WhileParams {
   const TF_Output* const body_inputs;
   TF_Output* const body_outputs;  // the variables of the next pass
 
-  const char* name;  // no other loop of the graph may have it
+  const char* name;  // no other loop that TF_FinishWhile added to the graph may have it
 } TF_WhileParams;
 
 // Begins a loop in `g` whose variables start with `inputs`. After TF_OK the caller must call
@@ -551,7 +551,7 @@ TF_CAPI_EXPORT extern TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs,
 // Adds the loop to the graph and writes what its variables are at the end to `outputs`, which has
 // room for `ninputs`. The operations are named "NAME/…", or "NAME_1/…" and so on where that is
 // taken. Releases what `params` holds, also on an error, after which the graph is as it was:
-// TF_INVALID_ARGUMENT for a field that is not set, for a name that another loop has, and for a
+// TF_INVALID_ARGUMENT for a field that is not set, for a name that another such loop has, and for a
 // condition or a body of other types.
 TF_CAPI_EXPORT extern void TF_FinishWhile(const TF_WhileParams* params, TF_Status* status,
                                           TF_Output* outputs);
@@ -636,9 +636,10 @@ TF_CAPI_EXPORT extern void TF_FunctionGetAttrValueProto(TF_Function* func, const
 // Releases the function; copies in graphs stay.
 TF_CAPI_EXPORT extern void TF_DeleteFunction(TF_Function* func);
 
-// Computes the output if it depends on constants alone: returns 1 and a new tensor in `*result`.
-// Else returns 0 and sets `*result` to NULL, which is no error. An error of a kernel on the way is
-// an error here, and so are more than 1 GiB of results of one operation: TF_RESOURCE_EXHAUSTED.
+// Computes the output if it depends on constants and on known shapes alone, and on no control edge:
+// returns 1 and a new tensor in `*result`. Else returns 0 and sets `*result` to NULL, which is no
+// error. An error of a kernel on the way is an error here, and so are more than 1 GiB of results of
+// one operation: TF_RESOURCE_EXHAUSTED.
 TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph* graph, TF_Output output,
                                                            TF_Tensor** result, TF_Status* status);
 
@@ -680,7 +681,7 @@ TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session*, TF_Status* status);
 
 // Computes `outputs`, and runs `target_opers`, with `input_values` in the place of `inputs`. Any
 // output may be fed, once, but not also fetched: TF_INVALID_ARGUMENT. So is a call that fetches and
-// runs nothing, and a placeholder that is needed and not fed.
+// runs nothing, a placeholder that is needed and not fed, and a target that is a placeholder.
 // The caller keeps `input_values`, whose elements must not change during the call, and owns the
 // tensors in `output_values`. These may share memory with inputs and constants: they must not be
 // written. On an error all of `output_values` are NULL. A first call with these inputs, outputs and
@@ -746,11 +747,13 @@ TF_CAPI_EXPORT extern void TF_Reset(const TF_SessionOptions* opt, const char** c
 
 // Adds the nodes and functions of a serialized GraphDef, whose inputs may be nodes of earlier
 // calls. On an error nothing is added: TF_INVALID_ARGUMENT for bytes that do not parse, for a name
-// that is taken, for an input that there is not; TF_NOT_FOUND for an unknown op.
+// that is taken, for an input that there is not; TF_NOT_FOUND for an unknown op; TF_CANCELLED for a
+// session that is closed.
 TF_CAPI_EXPORT extern void TF_ExtendGraph(TF_DeprecatedSession*, const void* proto,
                                           size_t proto_len, TF_Status*);
 
-// TF_INVALID_ARGUMENT before the first TF_ExtendGraph.
+// TF_INVALID_ARGUMENT before the first TF_ExtendGraph and for an unknown node, but TF_NOT_FOUND for
+// an unknown target.
 TF_CAPI_EXPORT extern void TF_Run(TF_DeprecatedSession*, const TF_Buffer* run_options,
                                   const char** input_names, TF_Tensor** inputs, int ninputs,
                                   const char** output_names, TF_Tensor** outputs, int noutputs,
