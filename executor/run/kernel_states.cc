@@ -16,19 +16,19 @@ void KernelStates::ForgetNodeStates() {
   old.swap(nodes_);
 }
 
-std::shared_ptr<const void> KernelStates::GetPacked(
+std::shared_ptr<const void> PackedValues::Get(
     const void* constant, std::string_view key,
     const std::function<std::shared_ptr<const void>()>& make) {
   const std::pair<const void*, std::string> id(constant, key);
   {
     absl::MutexLock lock(&mutex_);
-    const auto it = packed_.find(id);
-    if (it != packed_.end()) return it->second;
+    const auto it = values_.find(id);
+    if (it != values_.end()) return it->second;
   }
   // Packing may be slow and may itself ask for state: made without the lock, the first one wins.
   std::shared_ptr<const void> made = make();
   absl::MutexLock lock(&mutex_);
-  return packed_.emplace(id, std::move(made)).first->second;
+  return values_.emplace(id, std::move(made)).first->second;
 }
 
 }  // namespace tenon

@@ -15,6 +15,18 @@
 
 namespace tenon {
 
+// Values that kernels derive from constants, as SessionState::GetPacked says. Thread-safe.
+class PackedValues {
+ public:
+  std::shared_ptr<const void> Get(const void* constant, std::string_view key,
+                                  const std::function<std::shared_ptr<const void>()>& make);
+
+ private:
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::pair<const void*, std::string>, std::shared_ptr<const void>> values_
+      ABSL_GUARDED_BY(mutex_);
+};
+
 // Shares the ownership of what it returns: of node states until ForgetNodeStates, of the rest as
 // long as it lives. GetNodeState returns the same object for one key until then. GetPacked returns
 // the same object for one pair of a constant's address and a key. GetNodeState calls `make` under a
@@ -30,7 +42,9 @@ class KernelStates : public SessionState {
       std::string_view key, const std::function<std::shared_ptr<NodeState>()>& make) override;
   std::shared_ptr<const void> GetPacked(
       const void* constant, std::string_view key,
-      const std::function<std::shared_ptr<const void>()>& make) override;
+      const std::function<std::shared_ptr<const void>()>& make) override {
+    return packed_.Get(constant, key, make);
+  }
   // Later calls of GetNodeState make states anew.
   void ForgetNodeStates();
 
@@ -39,8 +53,30 @@ class KernelStates : public SessionState {
   const FileAccess files_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<NodeState>> nodes_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_
-      ABSL_GUARDED_BY(mutex_);
+  PackedValues packed_;
+};
+
+// The states of `lender`, which must outlive this object, but for packed values, which it has of
+// its own: for a graph whose constants do not live as long as the lender does. Thread-safe.
+class StatesOfOneGraph : public SessionState {
+ public:
+  explicit StatesOfOneGraph(SessionState& lender)
+      : SessionState(lender.resources()), lender_(lender) {}
+  uint64_t seed() const override { return lender_.seed(); }
+  FileAccess files() const override { return lender_.files(); }
+  std::shared_ptr<NodeState> GetNodeState(
+      std::string_view key, const std::function<std::shared_ptr<NodeState>()>& make) override {
+    return lender_.GetNodeState(key, make);
+  }
+  std::shared_ptr<const void> GetPacked(
+      const void* constant, std::string_view key,
+      const std::function<std::shared_ptr<const void>()>& make) override {
+    return packed_.Get(constant, key, make);
+  }
+
+ private:
+  SessionState& lender_;
+  PackedValues packed_;
 };
 
 }  // namespace tenon

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "executor/compile/stopwatch.h"
 #include "executor/plan/build_plan.h"
+#include "executor/run/kernel_states.h"
 #include "executor/run/run.h"
 #include "executor/run/run_recorder.h"
 #include "executor/session/config_proto.h"
@@ -97,6 +98,8 @@ Executable::~Executable() = default;
 Executable::Executable(Compiled compiled, std::unique_ptr<KernelStore> kernels,
                        const SessionParts& parts)
     : parts_(parts),
+      own_states_(parts.states_live_longer ? std::make_unique<StatesOfOneGraph>(parts.states)
+                                           : nullptr),
       compiled_(std::move(compiled)),
       kernels_(std::move(kernels)),
       constants_(GraphThatRuns(compiled_)),
@@ -189,7 +192,7 @@ absl::StatusOr<std::shared_ptr<const Plan>> Executable::Build(absl::Span<const T
                         .constants = constants_,
                         .kernels = *kernels_,
                         .promises = promises_,
-                        .session = parts_.states,
+                        .session = own_states_ == nullptr ? parts_.states : *own_states_,
                         .late = late_,
                         .workers = workers,
                         .inter_op = parts_.options.inter_op,

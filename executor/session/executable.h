@@ -19,12 +19,12 @@
 #include "executor/session/reports.h"
 #include "executor/session/session.h"
 #include "plugin/cpu/base/workers.h"
+#include "plugin/kernels/session_state.h"
 
 namespace tenon {
 
-class ArenaPool;     // executor/run/arena_pool.h
-class SpreadRuns;    // executor/session/spread_runs.h
-class SessionState;  // plugin/kernels/session_state.h
+class ArenaPool;   // executor/run/arena_pool.h
+class SpreadRuns;  // executor/session/spread_runs.h
 
 // The parts of a session that an executable borrows. All of them outlive the executable.
 struct SessionParts {
@@ -38,6 +38,8 @@ struct SessionParts {
   // The lowest number that no run can have yet. Threads take 64 numbers at once for brief plans.
   std::atomic<int64_t>& next_step;
   const FixedVariables* fixed = nullptr;  // of the graph that is compiled; null: none are fixed
+  // Whether executables go before `states`: what kernels pack of constants is then each one's own.
+  bool states_live_longer = false;
 };
 
 // Thread-safe: runs go on at once; one plan is built at a time.
@@ -121,6 +123,7 @@ class Executable {
   bool OtherPlansMayDo(const absl::Status& status);
 
   const SessionParts parts_;
+  const std::unique_ptr<SessionState> own_states_;  // null: those of parts_ do
   Workers lone_worker_{1};
   const Compiled compiled_;
   const std::unique_ptr<KernelStore> kernels_;

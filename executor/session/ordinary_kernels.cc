@@ -13,11 +13,11 @@ namespace {
 class HostKernels : public OrdinaryKernels {
  public:
   explicit HostKernels(const SessionParts& parts)
-      : options_(parts.options), host_(parts.host), parts_{options_,      {&host_, 1},
-                                                           parts.host,    parts.registry,
-                                                           parts.workers, parts.states,
-                                                           parts.arenas,  parts.next_step,
-                                                           parts.fixed} {
+      : options_(parts.options),
+        host_(parts.host),
+        parts_{
+            options_,     {&host_, 1},  parts.host,      parts.registry, parts.workers,
+            parts.states, parts.arenas, parts.next_step, parts.fixed,    parts.states_live_longer} {
     options_.placer = PlacerOptions();
     // Of the session's own graph alone.
     options_.watch = nullptr;

@@ -66,9 +66,11 @@ Executable& SpreadRuns::At(size_t number) {
   Other& other = *others_[number - 1];
   absl::MutexLock lock(&other.mutex);
   if (!std::exchange(other.is_made, true)) {
-    const SessionParts parts = {other.options,   parts_.devices,   parts_.host,
-                                parts_.registry, parts_.workers,   parts_.states,
-                                parts_.arenas,   parts_.next_step, parts_.fixed};
+    const SessionParts parts = {other.options,  parts_.devices,
+                                parts_.host,    parts_.registry,
+                                parts_.workers, parts_.states,
+                                parts_.arenas,  parts_.next_step,
+                                parts_.fixed,   parts_.states_live_longer};
     auto made = Executable::Make(graph_, feeds_, fetches_, parts);
     if (made.ok()) other.executable = *std::move(made);
   }

@@ -71,6 +71,16 @@ void GraphShapes::Grow(Range& range, uint32_t count) {
   range.first = first;
 }
 
+void GraphShapes::Set(Output o, TensorInfo info) {
+  Range& range = ranges_[o.node];
+  const auto port = static_cast<uint32_t>(o.port);
+  if (port >= range.count) {
+    Grow(range, port + 1);
+    range.count = port + 1;
+  }
+  Store(range.first + port, std::move(info));
+}
+
 // Gives each live node as many infos as it has outputs. Returns whether any node has changed; marks
 // in `changed` nodes that have lost outputs, of which readers may still know something. Ranges that
 // grow move to the end of ids_; the old place stays unused. What is known moves along, so that

@@ -222,9 +222,9 @@ class GraphShapes {
   }
   // The number of nodes that are known: those with ids below it.
   int32_t num_nodes() const { return static_cast<int32_t>(ranges_.size()); }
-  // Replaces what is known of an output, which the node must have had when it was inferred last.
+  // Replaces what is known of an output, which the node may have got since it was inferred last.
   // What was inferred from the output before does not change.
-  void Set(Output o, TensorInfo info) { Store(ranges_[o.node].first + o.port, std::move(info)); }
+  void Set(Output o, TensorInfo info);
 
   // What is known of an output. The node's id must be in [0, num_nodes()); an output that the node
   // does not have is unknown. The reference is valid until the next Refresh, Append, Update or

@@ -21,6 +21,7 @@ class NodeState {
 // Thread-safe.
 class SessionState {
  public:
+  SessionState() : resources_(own_resources_) {}
   virtual ~SessionState() = default;
   // The seed for random generators with both of their own seeds 0. If this is 0 too, a generator
   // takes a seed from the system.
@@ -47,8 +48,13 @@ class SessionState {
       const void* constant, std::string_view key,
       const std::function<std::shared_ptr<const void>()>& make) = 0;
 
+ protected:
+  // With resources of another session, which must outlive this object.
+  explicit SessionState(ResourceManager& resources) : resources_(resources) {}
+
  private:
-  ResourceManager resources_;
+  ResourceManager own_resources_;
+  ResourceManager& resources_;
 };
 
 }  // namespace tenon

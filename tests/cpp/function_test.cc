@@ -453,5 +453,18 @@ TEST(CppFunction, ReportSaysThatItCallsItself) {
   EXPECT_NE(power->TraceReport().find("because it calls itself"), std::string::npos);
 }
 
+// What kernels have packed of the constants of a function goes with it: constants of another one
+// may come to lie where its own lay.
+TEST(CppFunction, MultipliesByItsOwnConstants) {
+  const Tensor x = Tensor::Of<float>(Shape{8, 64}, std::vector<float>(8 * 64, 1));
+  for (int i = 1; i <= 30; ++i) {
+    Function f([i](Tensor in) {
+      return ops::MatMul(
+          in, Tensor::Of<float>(Shape{64, 64}, std::vector<float>(64 * 64, static_cast<float>(i))));
+    });
+    ASSERT_EQ(Floats(f(x))[0], 64.f * static_cast<float>(i));
+  }
+}
+
 }  // namespace
 }  // namespace tenon

@@ -175,5 +175,14 @@ TEST_F(CppSession, FunctionsTellWhatBecomesOfThem) {
   EXPECT_EQ(optimized.inputs().size(), 1u);
 }
 
+// A function without results has nothing to fetch, but its side effects are what it is.
+TEST_F(CppSession, FunctionsWithoutResultsTellWhatTheyDo) {
+  const Variable v(Tensor(1.f));
+  Function f([&] { v.AssignAdd(1.f); });
+  const std::string text = f.Concrete().Explain();
+  EXPECT_NE(text.find("AssignAddVariableOp on /device:CPU:0"), std::string::npos) << text;
+  EXPECT_NE(f.Concrete().Optimized().find("AssignAddVariableOp"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenon

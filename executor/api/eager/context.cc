@@ -76,7 +76,17 @@ std::shared_ptr<Executor> Context::executor() const {
 }
 
 void Context::SetThreadExecutor(std::shared_ptr<Executor> executor) {
+  // An executor that is deleted goes with its thread, once nobody has to be told of an error. Its
+  // destructor waits, which it must not do under the lock.
+  std::vector<std::shared_ptr<Executor>> dropped;
+  const auto drop = [&](std::shared_ptr<Executor>& held) {
+    if (held == nullptr || !held->retired() || !held->status().ok()) return false;
+    dropped.push_back(std::move(held));
+    return true;
+  };
   absl::MutexLock lock(&mutex_);
+  std::erase_if(executors_, drop);
+  for (auto& [id, thread] : threads_) drop(thread.executor);
   if (executor != nullptr &&
       std::find(executors_.begin(), executors_.end(), executor) == executors_.end())
     executors_.push_back(executor);
@@ -117,8 +127,15 @@ absl::Status Context::EndAll() {
 }
 
 SessionParts Context::session_parts() {
-  return {options_.session, devices_, devices_[0], KernelRegistry::Global(),
-          workers_,         states_,  arenas_,     next_step_};
+  return {.options = options_.session,
+          .devices = devices_,
+          .host = devices_[0],
+          .registry = KernelRegistry::Global(),
+          .workers = workers_,
+          .states = states_,
+          .arenas = arenas_,
+          .next_step = next_step_,
+          .states_live_longer = true};
 }
 
 std::shared_ptr<const KernelSurroundings> Context::kernel_surroundings() {

@@ -28,6 +28,23 @@ bool MayBeConstant(const Graph& graph, NodeId n) {
          !IsControlFlow(facts) && !IsFunctional(graph, n) && graph.control_inputs(n).empty();
 }
 
+// By node: whether its inputs or attributes changed, or those of a node that it depends on, since
+// its shapes were inferred. Empty if nothing has changed.
+std::vector<bool> StaleNodes(const TF_Graph& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
+  if (graph.edited.empty()) return {};
+  std::vector<bool> stale(graph.graph.num_node_ids());
+  for (const NodeId n : graph.edited) {
+    if (n < graph.graph.num_node_ids()) stale[n] = true;  // else its addition was taken back
+  }
+  for (NodeId n = 0; n < graph.graph.num_node_ids(); ++n) {
+    // An edge from a later node was put there by a change.
+    for (const Output& from : graph.graph.data_inputs(n)) {
+      if (from.node >= n || stale[from.node]) stale[n] = true;
+    }
+  }
+  return stale;
+}
+
 // What is known of the output without a kernel: small constants and what follows from shapes.
 std::optional<Tensor> KnownValue(TF_Graph& graph, Output output)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
@@ -55,6 +72,7 @@ class ConstantFinder {
   absl::StatusOr<std::optional<Tensor>> Find(Output output)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph_.mutex) {
     KnowShapes(graph_, graph_.graph.num_node_ids());
+    stale_ = StaleNodes(graph_);
     if (!FindNodes(output)) return std::nullopt;
     CpuEvaluator evaluator(KernelRegistry::Global());
     for (auto n = order_.rbegin(); n != order_.rend(); ++n) {
@@ -79,9 +97,12 @@ class ConstantFinder {
     while (!work.empty()) {
       const Output next = work.back();
       work.pop_back();
-      if (std::optional<Tensor> known = KnownValue(graph_, next); known.has_value()) {
-        known_.emplace(next, *std::move(known));
-        continue;
+      const bool is_stale = !stale_.empty() && stale_[next.node];
+      if (!is_stale) {
+        if (std::optional<Tensor> known = KnownValue(graph_, next); known.has_value()) {
+          known_.emplace(next, *std::move(known));
+          continue;
+        }
       }
       if (!seen.insert(next.node).second) continue;
       if (!MayBeConstant(graph_.graph, next.node)) return false;
@@ -116,6 +137,7 @@ class ConstantFinder {
   }
 
   TF_Graph& graph_;
+  std::vector<bool> stale_;
   std::vector<NodeId> order_;
   absl::flat_hash_map<Output, Tensor> known_;
   absl::flat_hash_map<NodeId, std::vector<Tensor>> values_;

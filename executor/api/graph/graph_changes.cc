@@ -39,6 +39,7 @@ absl::Status CheckIsOf(const TF_Operation* op, const TF_Graph* graph) {
 // it as it was.
 void NoteChange(TF_Graph& graph, NodeId n) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex) {
   if (graph.sessions > 0) graph.changed.push_back(n);
+  graph.edited.push_back(n);
   ++graph.version;
   graph.consumers.Clear();
 }

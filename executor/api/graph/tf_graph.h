@@ -93,6 +93,9 @@ struct TF_Graph {
   // The nodes whose inputs, attributes or device changed after they were added, while the graph had
   // sessions: one entry for each change, in order.
   std::vector<tenon::NodeId> changed ABSL_GUARDED_BY(mutex);
+  // The nodes whose inputs or attributes changed after they were added, each perhaps several times.
+  // What `shapes` knows of them, and of what follows from them, is of before.
+  std::vector<tenon::NodeId> edited ABSL_GUARDED_BY(mutex);
   tenon::api::Consumers consumers ABSL_GUARDED_BY(mutex);
   tenon::api::NamePrefixes prefixes ABSL_GUARDED_BY(mutex);
   // By NodeKind::index: whether CheckKindOf has found op and attributes right. May be too short.

@@ -104,7 +104,14 @@ void RunPhases::FindGroups() {
 
 bool RunPhases::IsRepeated(NodeId n) const {
   if (!graph_.data_inputs(n).empty() || graph_.num_outputs(n) == 0) return false;
-  return graph_.op_name(n) == "Const" || graph_.attr(n, "shared_name") != nullptr;
+  if (graph_.op_name(n) == "Const") return true;
+  if (graph_.attr(n, "shared_name") == nullptr) return false;
+  // Other ops of a shared name do something with what the name stands for, as Unstage does.
+  for (int i = 0; i < graph_.num_outputs(n); ++i) {
+    const DataType type = graph_.output_type({n, i});
+    if (type != DataType::kResource && !IsRef(type)) return false;
+  }
+  return true;
 }
 
 bool RunPhases::IsReady(NodeId n, const FedSet& fed, const std::vector<bool>& due) const {

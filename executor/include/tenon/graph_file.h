@@ -64,6 +64,13 @@ class GraphExport {
   TraceGraph& graph() const { return *copy_.graph(); }
   // The names of the nodes that stand for the results, in their order.
   const std::vector<std::string>& results() const { return results_; }
+  // The nodes with side effects, as targets: "^node".
+  std::vector<std::string> Effects() const {
+    std::vector<std::string> targets;
+    for (TF_Operation* const effect : effects_)
+      targets.push_back(std::string("^") + TF_OperationName(effect));
+    return targets;
+  }
 
   // Returns the graph as GraphDef bytes, with the facts of the trace (TraceFacts).
   std::string Bytes() const {
@@ -184,6 +191,10 @@ std::string AskAbout(const FunctionRep& function, Ask* ask, const char* what) {
   std::vector<const char*> feeds, fetches;
   for (const std::string& input : inputs) feeds.push_back(input.c_str());
   for (const std::string& result : graph.results()) fetches.push_back(result.c_str());
+  // Results wait for side effects. A function without results has nothing else.
+  std::vector<std::string> effects;
+  if (fetches.empty()) effects = graph.Effects();
+  for (const std::string& effect : effects) fetches.push_back(effect.c_str());
   TF_Status* const status = ThreadStatus();
   TF_Buffer* const answer =
       ask(bytes.data(), bytes.size(), feeds.data(), static_cast<int>(feeds.size()), fetches.data(),

@@ -15,12 +15,6 @@
 namespace tenon {
 namespace {
 
-// Whether a value lies in host memory: `declared` is the kernel's word. Handles of variables and
-// variants are host objects, whatever the kernel declares.
-bool LiesOnHost(DataType type, bool declared) {
-  return declared || IsRef(type) || type == DataType::kVariant;
-}
-
 // The storages that hold handles of what the kernel may change: variables and other resources.
 std::vector<int32_t> EffectsOf(const NodeTypes& types, absl::Span<const int32_t> reads) {
   std::vector<int32_t> effects;

@@ -32,7 +32,9 @@ class HostCall final : public Callable {
   // Errors are those of BringInput, PrepareKernel and ComputeInto.
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
   Device* output_memory(size_t i) const override {
-    return memory_ == nullptr || types_.output_on_host[i] ? nullptr : memory_;
+    const bool on_host =
+        memory_ == nullptr || LiesOnHost(node_.types.outputs[i], types_.output_on_host[i]);
+    return on_host ? nullptr : memory_;
   }
 
  private:

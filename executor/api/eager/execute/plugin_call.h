@@ -29,7 +29,8 @@ class PluginCall final : public Callable {
   // Errors are those of BringInput and of PluginKernel::Compute.
   absl::Status Run(Inputs inputs, absl::Span<Tensor> outputs, const CallContext& call) override;
   Device* output_memory(size_t i) const override {
-    return kernel_->memory().output_on_host[i] ? nullptr : device();
+    return LiesOnHost(node_.types.outputs[i], kernel_->memory().output_on_host[i]) ? nullptr
+                                                                                   : device();
   }
 
  private:

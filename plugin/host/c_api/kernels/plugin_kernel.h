@@ -49,6 +49,11 @@ struct MemoryTypes {
   absl::InlinedVector<bool, 8> input_on_host;
   absl::InlinedVector<bool, 8> output_on_host;
 };
+// Whether a tensor lies in host memory: `declared` is what MemoryTypes says of it. References to
+// variables and variants are host objects, whatever the kernel declares.
+inline bool LiesOnHost(DataType type, bool declared) {
+  return declared || IsRef(type) || type == DataType::kVariant;
+}
 // INVALID_ARGUMENT for a HostMemory argument that the OpDef lacks. Other errors are those of
 // InputRange and OutputRange. The attributes' indices that are out of range are ignored.
 absl::StatusOr<MemoryTypes> ResolveMemoryTypes(const KernelDef& kernel, const KernelNode& node);

@@ -107,6 +107,35 @@ TEST_F(Changes, OpsWithoutShapeFunctionCanBeRefused) {
   EXPECT_NE(nullptr, a);
 }
 
+// A constant is what the graph says now, and not what was known before a change.
+TEST_F(Changes, AreSeenByTryEvaluateConstant) {
+  TF_Operation *a = ScalarConst("a", 1), *b = ScalarConst("b", 2);
+  const TF_Output inputs[] = {{a, 0}};
+  TF_OperationDescription* desc = New("Pack", "pack");
+  TF_AddInputList(desc, inputs, 1);
+  TF_Operation* pack = Finish(desc);
+  const auto value = [&](TF_Operation* op) {
+    TF_Tensor* result = nullptr;
+    EXPECT_TRUE(TF_TryEvaluateConstant(g(), {op, 0}, &result, s())) << TF_Message(s());
+    const int32_t first = result == nullptr ? -1 : *static_cast<int32_t*>(TF_TensorData(result));
+    TF_DeleteTensor(result);
+    return first;
+  };
+  EXPECT_EQ(1, value(pack));
+  TF_UpdateEdge(g(), {b, 0}, {pack, 0}, s());
+  ExpectOk();
+  EXPECT_EQ(2, value(pack));
+  pb::AttrValue seven;
+  seven.mutable_tensor()->set_dtype(pb::DT_INT32);
+  seven.mutable_tensor()->mutable_tensor_shape();
+  seven.mutable_tensor()->add_int_val(7);
+  TF_SetAttr(g(), b, "value", testing::BufferOf(seven.SerializeAsString()).get(), s());
+  ExpectOk();
+  EXPECT_EQ(7, value(b));
+  EXPECT_EQ(7, value(pack));
+  EXPECT_EQ(1, value(a));
+}
+
 TEST_F(Changes, AWhileGetsOneMoreInput) {
   TF_Operation *a = ScalarConst("a", 1), *b = ScalarConst("b", 2);
   const TF_Output inputs[] = {{a, 0}};
@@ -126,6 +155,13 @@ TEST_F(Changes, AWhileGetsOneMoreInput) {
   ExpectOk();
   EXPECT_EQ(2, TF_OperationNumInputs(loop));
   EXPECT_EQ(2, TF_OperationNumOutputs(loop));
+  // The new output has a shape of its own, and takes no other operation's.
+  TF_Operation* c = ScalarConst("c", 3);
+  const int64_t dims[] = {4, 5};
+  TF_GraphSetTensorShape(g(), {loop, 1}, dims, 2, s());
+  ExpectOk();
+  EXPECT_EQ(2, TF_GraphGetTensorNumDims(g(), {loop, 1}, s()));
+  EXPECT_EQ(0, TF_GraphGetTensorNumDims(g(), {c, 0}, s()));
   TF_AddWhileInputHack(g(), {b, 0}, a, s());
   EXPECT_EQ(TF_INTERNAL, code());
 }

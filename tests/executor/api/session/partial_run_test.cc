@@ -81,6 +81,34 @@ TEST_F(CPartialSum, OutputsComeWithTheInputsThatTheyNeed) {
   }
 }
 
+// What takes an element from a staging area does so once, though it has a shared name as handles
+// do.
+TEST_F(CPartialSum, AnElementIsTakenOnce) {
+  const TF_DataType types[] = {TF_INT32};
+  const auto staging = [&](const char* op, const char* name) {
+    TF_OperationDescription* desc = New(op, name);
+    TF_SetAttrTypeList(desc, "dtypes", types, 1);
+    TF_SetAttrString(desc, "shared_name", "area", 4);
+    return desc;
+  };
+  TF_OperationDescription* desc = staging("Stage", "stage");
+  TF_AddInputList(desc, &a_, 1);
+  TF_Operation* stage = Finish(desc);
+  const TF_Output taken{Finish(staging("Unstage", "unstage")), 0};
+  const TF_Output same{Unary("Identity", "same", a_), 0};
+  const TF_Output sum{Binary("AddV2", "sum", taken, b_), 0};
+  OpenSession session(g());
+  for (int i = 1; i <= 2; ++i) {
+    session.Run({{a_, Int(i).get()}}, {}, {stage}, s());
+    ExpectOk();
+  }
+  SetUpRun(session.get(), {a_, b_}, {same, sum});
+  ExpectOk();
+  EXPECT_THAT(IntsOf(Continue({{a_, Int(5).get()}}, {same})[0].get()), ElementsAre(5));
+  EXPECT_THAT(IntsOf(Continue({{b_, Int(10).get()}}, {sum})[0].get()), ElementsAre(11));
+  EXPECT_THAT(IntsOf(session.Run({{b_, Int(20).get()}}, {sum}, {}, s())[0].get()), ElementsAre(22));
+}
+
 // TensorFlow takes the value, and finds the mistake when something is computed.
 TEST_F(CPartialSum, AnInputOfAnotherTypeFailsWithTheNextOutput) {
   OpenSession session(g());
