@@ -99,14 +99,14 @@ TEST_F(CPartialSum, AnElementIsTakenOnce) {
   const TF_Output sum{Binary("AddV2", "sum", taken, b_), 0};
   OpenSession session(g());
   for (int i = 1; i <= 2; ++i) {
-    session.Run({{a_, Int(i).get()}}, {}, {stage}, s());
-    ExpectOk();
+    session.Run({{{a_, Int(i).get()}}, {}, {stage}});
+    EXPECT_EQ(TF_OK, session.code()) << session.message();
   }
   SetUpRun(session.get(), {a_, b_}, {same, sum});
   ExpectOk();
   EXPECT_THAT(IntsOf(Continue({{a_, Int(5).get()}}, {same})[0].get()), ElementsAre(5));
   EXPECT_THAT(IntsOf(Continue({{b_, Int(10).get()}}, {sum})[0].get()), ElementsAre(11));
-  EXPECT_THAT(IntsOf(session.Run({{b_, Int(20).get()}}, {sum}, {}, s())[0].get()), ElementsAre(22));
+  EXPECT_THAT(IntsOf(session.Run({{{b_, Int(20).get()}}, {sum}, {}})[0].get()), ElementsAre(22));
 }
 
 // TensorFlow takes the value, and finds the mistake when something is computed.
