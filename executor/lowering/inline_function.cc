@@ -70,46 +70,21 @@ class FunctionCopy {
                            absl::StrCat("Return ", result.name, why, "\n\tIn function output ",
                                         result.name, ":", type));
   }
-  // With TensorFlow's answer: a call fails as the function is prepared, a branch as it is run.
-  absl::Status WrongCount(size_t takes, size_t given) const {
-    const std::string answer =
-        graph_.op_name(call_).ends_with("PartitionedCall")
-            ? absl::StrCat(
-                  "InstantiateOptions.input_devices must have the same length as the number of "
-                  "arguments: input_devices length = ",
-                  given, " number of arguments = ", takes)
-            : absl::StrCat("Expects ", takes, " arguments, but ", given, " is provided");
-    return NoteAnswer(absl::InvalidArgumentError(absl::StrCat(
-                          "the function takes ", takes, " arguments, the call gives ", given)),
-                      absl::StatusCode::kInvalidArgument, answer);
-  }
 
   absl::Status BindArgs(absl::Span<const Output> args) {
     first_ = graph_.num_node_ids();
     const OpDef& signature = *function_.signature;
     TENON_ASSIGN_OR_RETURN(const NodeTypes types, ResolveTypes(signature, attrs_));
-    if (types.inputs.size() != args.size()) {
-      return WrongCount(types.inputs.size(), args.size());
-    }
+    TENON_RETURN_IF_ERROR(lowering_.CheckArgs(call_, types.inputs, args));
     std::vector<NodeId> nodes;
     std::vector<Output> waits;
     if (pivot_ != kNoNode && !loose_) waits.push_back({pivot_, kControlPort});
     for (size_t i = 0; i < args.size(); ++i) {
-      const DataType given = lowering_.TypeOf(args[i]);
-      if (given != BaseType(types.inputs[i])) {
-        return NoteAnswer(
-            absl::InvalidArgumentError(absl::StrCat("argument ", i, " of the function is ",
-                                                    DataTypeName(types.inputs[i]),
-                                                    ", the call gives ", DataTypeName(given))),
-            absl::StatusCode::kInvalidArgument,
-            absl::StrCat("Expects arg[", i, "] to be ", DataTypeSpecName(types.inputs[i]), " but ",
-                         DataTypeSpecName(given), " is provided"));
-      }
       std::vector<Output> inputs = {args[i]};
       inputs.insert(inputs.end(), waits.begin(), waits.end());
-      TENON_ASSIGN_OR_RETURN(
-          const NodeId arg,
-          lowering_.AddTyped(call_, absl::StrCat("arg_", i), "Identity", std::move(inputs), given));
+      TENON_ASSIGN_OR_RETURN(const NodeId arg,
+                             lowering_.AddTyped(call_, absl::StrCat("arg_", i), "Identity",
+                                                std::move(inputs), lowering_.TypeOf(args[i])));
       nodes.push_back(arg);
     }
     args_ = nodes;
@@ -389,6 +364,35 @@ class FunctionCopy {
   absl::flat_hash_set<Output> read_;
   BodySources sources_;
 };
+
+// With TensorFlow's answers: a call fails as the function is prepared, a branch as it is run.
+absl::Status Lowering::CheckArgs(NodeId call, const TypeVector& takes,
+                                 absl::Span<const Output> args) const {
+  if (takes.size() != args.size()) {
+    return NoteAnswer(
+        absl::InvalidArgumentError(absl::StrCat("the function takes ", takes.size(),
+                                                " arguments, the call gives ", args.size())),
+        absl::StatusCode::kInvalidArgument,
+        graph_.op_name(call).ends_with("PartitionedCall")
+            ? absl::StrCat(
+                  "InstantiateOptions.input_devices must have the same length as the number of "
+                  "arguments: input_devices length = ",
+                  args.size(), " number of arguments = ", takes.size())
+            : absl::StrCat("Expects ", takes.size(), " arguments, but ", args.size(),
+                           " is provided"));
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    const DataType given = TypeOf(args[i]);
+    if (given == BaseType(takes[i])) continue;
+    return NoteAnswer(absl::InvalidArgumentError(absl::StrCat(
+                          "argument ", i, " of the function is ", DataTypeName(takes[i]),
+                          ", the call gives ", DataTypeName(given))),
+                      absl::StatusCode::kInvalidArgument,
+                      absl::StrCat("Expects arg[", i, "] to be ", DataTypeSpecName(takes[i]),
+                                   " but ", DataTypeSpecName(given), " is provided"));
+  }
+  return absl::OkStatus();
+}
 
 const FunctionBody& Lowering::BodyOf(const FunctionEntry& function) {
   const auto it = bodies_.find(function.name);

@@ -24,8 +24,8 @@ absl::Status Lowering::LowerCase(NodeId n) {
 }
 
 // TensorFlow finds these faults in the run: NoteAnswer has its words for those who ask there.
-absl::Status Lowering::CheckResults(std::string_view function, absl::Span<const Output> results,
-                                    absl::Span<const DataType> types) const {
+absl::Status Lowering::CheckResults(std::string_view function, const TypeVector& results,
+                                    const TypeVector& types) {
   if (results.size() != types.size()) {
     return NoteAnswer(
         absl::InvalidArgumentError(absl::StrCat("function '", function, "' has ", results.size(),
@@ -35,17 +35,46 @@ absl::Status Lowering::CheckResults(std::string_view function, absl::Span<const 
                      results.size()));
   }
   for (size_t i = 0; i < types.size(); ++i) {
-    if (TypeOf(results[i]) != BaseType(types[i])) {
+    if (BaseType(results[i]) != BaseType(types[i])) {
       return NoteAnswer(
           absl::InvalidArgumentError(absl::StrCat("result ", i, " of function '", function, "' is ",
-                                                  DataTypeName(TypeOf(results[i])), ", output ", i,
-                                                  " is ", DataTypeName(types[i]))),
+                                                  DataTypeName(BaseType(results[i])), ", output ",
+                                                  i, " is ", DataTypeName(types[i]))),
           absl::StatusCode::kInternal,
           absl::StrCat("Expect ", i, "-th output is of type ", DataTypeSpecName(types[i]),
-                       " but get ", DataTypeSpecName(TypeOf(results[i]))));
+                       " but get ", DataTypeSpecName(BaseType(results[i]))));
     }
   }
   return absl::OkStatus();
+}
+
+// A function that there is not, or whose types nobody knows, is left to Inline.
+absl::Status Lowering::CheckFit(NodeId n, const FuncAttr& branch, absl::Span<const Output> args,
+                                const TypeVector& types) const {
+  const FunctionEntry* const entry = graph_.FindFunction(branch.name);
+  if (entry == nullptr || entry->signature == nullptr) return absl::OkStatus();
+  const absl::StatusOr<NodeTypes> of_branch =
+      ResolveTypes(*entry->signature, WithDefaults(*entry->signature, ParseFuncAttrs(branch)));
+  if (!of_branch.ok()) return absl::OkStatus();
+  TENON_RETURN_IF_ERROR(CheckArgs(n, of_branch->inputs, args));
+  return CheckResults(branch.name, of_branch->outputs, types);
+}
+
+// As in TensorFlow, only a run that takes the branch fails.
+absl::StatusOr<Lowering::Instance> Lowering::Misfit(NodeId n, const absl::Status& why, NodeId pivot,
+                                                    const TypeVector& types) {
+  const absl::Status answer = AsNoted(why);
+  TENON_ASSIGN_OR_RETURN(const NodeId fail,
+                         Add(n, "misfit", "_TenonFail", {{pivot, kControlPort}},
+                             {{"Tout", attr::TypeList(types)},
+                              {"code", attr::Int(static_cast<int64_t>(answer.code()))},
+                              {"message", attr::String(answer.message())},
+                              {"node", attr::String(graph_.name(n))}}));
+  Instance instance;
+  for (size_t i = 0; i < types.size(); ++i)
+    instance.results.push_back({fail, static_cast<int32_t>(i)});
+  instance.effects = fail;
+  return instance;
 }
 
 // Input 0 chooses the branch; the other inputs are its arguments. If `binary` is true, input 0 may
@@ -87,9 +116,14 @@ absl::Status Lowering::LowerBranches(NodeId n, absl::Span<const FuncAttr> branch
                                                         {{pivots, b}}, TypeOf(choice)));
     std::vector<Output> args;
     for (NodeId node : switches) args.push_back({node, b});
-    TENON_ASSIGN_OR_RETURN(const Instance branch, Inline(n, absl::StrCat(name, "/branch_", b),
-                                                         branches[b], args, pivot, demand));
-    TENON_RETURN_IF_ERROR(CheckResults(branches[b].name, branch.results, types));
+    const absl::Status fits = CheckFit(n, branches[b], args, types);
+    TENON_ASSIGN_OR_RETURN(
+        const Instance branch,
+        fits.ok() ? Inline(n, absl::StrCat(name, "/branch_", b), branches[b], args, pivot, demand)
+                  : Misfit(n, fits, pivot, types));
+    TypeVector given;
+    for (const Output& result : branch.results) given.push_back(TypeOf(result));
+    TENON_RETURN_IF_ERROR(CheckResults(branches[b].name, given, types));
     for (size_t i = 0; i < types.size(); ++i) results[i].push_back(branch.results[i]);
     std::vector<Output> done = {{pivot, 0}};
     if (branch.effects != kNoNode) done.push_back({branch.effects, kControlPort});

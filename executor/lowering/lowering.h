@@ -158,6 +158,8 @@ class Lowering {
   // The number of calls around `call`; an error if `function` is one of them, or if there are too
   // many.
   absl::StatusOr<int> ChainDepth(NodeId call, std::string_view function) const;
+  // INVALID_ARGUMENT if `args`, of `call`, are not what the function takes.
+  absl::Status CheckArgs(NodeId call, const TypeVector& takes, absl::Span<const Output> args) const;
   // Parses the body at the first call; the reference lives as long as this object.
   const FunctionBody& BodyOf(const FunctionEntry& function);
 
@@ -166,8 +168,15 @@ class Lowering {
   absl::Status LowerCase(NodeId n);
   absl::Status LowerBranches(NodeId n, absl::Span<const FuncAttr> branches, bool binary);
   // INVALID_ARGUMENT if the results of a branch are not what `types`, the node's outputs, say.
-  absl::Status CheckResults(std::string_view function, absl::Span<const Output> results,
-                            absl::Span<const DataType> types) const;
+  static absl::Status CheckResults(std::string_view function, const TypeVector& results,
+                                   const TypeVector& types);
+  // INVALID_ARGUMENT if the function of a branch takes other arguments than `args`, or gives other
+  // results than `types`.
+  absl::Status CheckFit(NodeId n, const FuncAttr& branch, absl::Span<const Output> args,
+                        const TypeVector& types) const;
+  // What stands for a branch that does not fit: a node that ends the run with the error `why`.
+  absl::StatusOr<Instance> Misfit(NodeId n, const absl::Status& why, NodeId pivot,
+                                  const TypeVector& types);
 
   // The nodes that carry the variables of a loop round, by variable.
   struct Loop {

@@ -60,6 +60,12 @@ absl::Status ProjectionsShape(InferenceContext& c) { return ProductShapes(c, c.n
 absl::Status CodedMatMulShape(InferenceContext& c) { return ProductShapes(c, 1); }
 
 constexpr OpSpec kTenonOps[] = {
+    // Ends the run with an error of `node`; the code is one of absl::StatusCode's. It stands in the
+    // branch of an If or Case whose function does not fit, which is no fault of runs that do not
+    // take the branch.
+    {"_TenonFail", "", "outputs: Tout",
+     "Tout: list(type) >= 0; code: int >= 1; message: string; node: string", nullptr, kStateful,
+     OpFacts{.repeatable = true}},
     // softmax(query * key^T * scale + mask) * value. The mask broadcasts to [batch, heads, rows of
     // the query, rows of the key]; the other tensors are [batch, rows, heads, columns], or with
     // heads_first [batch, heads, rows, columns].

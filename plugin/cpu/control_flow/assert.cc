@@ -1,6 +1,7 @@
-// Assert, which fails with its data when the condition does not hold, and Abort, which always
-// does.
+// Assert, which fails with its data when the condition does not hold, and Abort and _TenonFail,
+// which always do.
 #include "absl/strings/str_cat.h"
+#include "graph/base/node_note.h"
 #include "plugin/cpu/base/kernel_util.h"
 #include "plugin/cpu/base/tensor_summary.h"
 #include "plugin/kernels/kernel.h"
@@ -50,12 +51,33 @@ absl::Status PrepareAbort(Prepare& p) {
   return absl::OkStatus();
 }
 
+struct FailState {
+  absl::Status status;
+};
+
+absl::Status RunFail(const void* state, const StepArgs&) {
+  return static_cast<const FailState*>(state)->status;
+}
+
+absl::Status PrepareFail(Prepare& p) {
+  TENON_ASSIGN_OR_RETURN(const int64_t code, p.AttrInt("code"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view message, p.AttrString("message"));
+  TENON_ASSIGN_OR_RETURN(const std::string_view node, p.AttrString("node"));
+  if (code < 1 || code > static_cast<int64_t>(absl::StatusCode::kUnauthenticated))
+    return p.Invalid("the code is none of an error");
+  for (int i = 0; i < p.num_outputs(); ++i) p.set_output_shape(i, Shape());
+  p.set_run(&RunFail, std::make_shared<FailState>(FailState{NoteNode(
+                          absl::Status(static_cast<absl::StatusCode>(code), message), node)}));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Span<const CpuKernelSpec> AssertKernels() {
   static const CpuKernelSpec specs[] = {
       {"Assert", {}, PrepareAssert, 0, /*stateful=*/true},
       {"Abort", {}, PrepareAbort, 0, /*stateful=*/true},
+      {"_TenonFail", {}, PrepareFail, 0, /*stateful=*/true},
   };
   return specs;
 }

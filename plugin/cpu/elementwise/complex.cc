@@ -122,8 +122,13 @@ absl::Span<const CpuKernelSpec> ComplexKernels() {
                                       {"Tout", TypeBit(DataType::kFloat)}};
   static const Constraints kDouble = {{"T", TypeBit(DataType::kComplex128)},
                                       {"Tout", TypeBit(DataType::kDouble)}};
+  static const Constraints kOfFloats = {{"T", TypeBit(DataType::kFloat)},
+                                        {"Tout", TypeBit(DataType::kComplex64)}};
+  static const Constraints kOfDoubles = {{"T", TypeBit(DataType::kDouble)},
+                                         {"Tout", TypeBit(DataType::kComplex128)}};
   static const CpuKernelSpec specs[] = {
-      {"Complex", {{"T", TypeBits(DataType::kFloat, DataType::kDouble)}}, PrepareComplex},
+      {"Complex", kOfFloats, PrepareComplex},
+      {"Complex", kOfDoubles, PrepareComplex},
       {"Real", kSingle, PreparePart<RealOf<float>, RealOf<double>>},
       {"Real", kDouble, PreparePart<RealOf<float>, RealOf<double>>},
       {"Imag", kSingle, PreparePart<ImagOf<float>, ImagOf<double>>},

@@ -71,10 +71,9 @@ absl::StatusOr<CallGraph> GraphOf(const Context& context, const CallNode& node,
   return call;
 }
 
-// The error of a plan in TensorFlow's words, which do not name the node where it is the call
+// An error of a plan as TensorFlow's clients see it: the node is not named where it is the call
 // itself.
-absl::Status OfTheCall(const absl::Status& status, std::string_view node) {
-  absl::Status noted = AsNoted(status);
+absl::Status OfTheCall(absl::Status noted, std::string_view node) {
   std::string_view words = noted.message();
   if (!absl::ConsumeSuffix(&words, absl::StrCat("\n\t [[{{node ", node, "}}]]"))) return noted;
   return absl::Status(noted.code(), words);
@@ -88,7 +87,7 @@ absl::StatusOr<std::shared_ptr<Callable>> PlanCall::Make(Context& context, CallN
   TENON_ASSIGN_OR_RETURN(const CallGraph call, GraphOf(context, node, device));
   absl::StatusOr<std::unique_ptr<Executable>> executable =
       Executable::Make(call.graph, call.feeds, call.fetches, context.session_parts());
-  if (!executable.ok()) return OfTheCall(executable.status(), node.name);
+  if (!executable.ok()) return OfTheCall(AsNoted(executable.status()), node.name);
   context.graph_notes().Note(call.graph, OptimizedGraph(**executable));
   return std::shared_ptr<Callable>(new PlanCall(
       context, node, IsFunction(*node.def) ? node.def->name : "", *std::move(executable)));
@@ -96,7 +95,7 @@ absl::StatusOr<std::shared_ptr<Callable>> PlanCall::Make(Context& context, CallN
 
 // With TensorFlow's words, in which nodes have the names that they have in the function.
 absl::Status PlanCall::Explained(const absl::Status& status) const {
-  return Annotate(AsNoted(status, absl::StrCat(node_, "/")),
+  return Annotate(OfTheCall(AsNoted(status, absl::StrCat(node_, "/")), node_),
                   function_.empty() ? "" : absl::StrCat("{{function_node ", function_, "}} "));
 }
 

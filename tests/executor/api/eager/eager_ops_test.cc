@@ -487,6 +487,11 @@ TEST_F(EagerOpsTest, TypesWithoutAKernelAreNotFound) {
       ErrorOf(ctx_, "Real", {z.get()}, [](TFE_Op* op) { TFE_OpSetAttrType(op, "Tout", TF_FLOAT); }),
       StartsWith("5 Could not find device for node: {{node Real}} = "
                  "Real[T=DT_COMPLEX128, Tout=DT_FLOAT]"));
+  const double pair[] = {1, 2};
+  const Handle doubles = NewHandle(TF_DOUBLE, {2}, pair, sizeof pair);
+  EXPECT_THAT(ErrorOf(ctx_, "Complex", {doubles.get(), doubles.get()}),
+              StartsWith("5 Could not find device for node: {{node Complex}} = "
+                         "Complex[T=DT_DOUBLE, Tout=DT_COMPLEX64]"));
   const Handle texts = OfStrings({1}, {"a"}), at = Of<int32_t>({1, 1}, {0});
   EXPECT_THAT(ErrorOf(ctx_, "TensorScatterMax", {texts.get(), at.get(), texts.get()}),
               StartsWith("5 Could not find device"));

@@ -177,6 +177,46 @@ TEST_F(CRunErrors, OfABranchThatDoesNotExist) {
   }
 }
 
+// As in TensorFlow, where _lower_using_switch_merge is not set.
+TEST_F(CRunErrors, OfABranchThatDoesNotFitComeWhenItIsTaken) {
+  CopyTo(g(), FloatFunction("Same", "ret { key: 'y' value: 'x' }"));
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'OfTwo'
+             input_arg { name: 'x' type: DT_FLOAT }
+             input_arg { name: 'z' type: DT_FLOAT }
+             output_arg { name: 'y' type: DT_FLOAT }
+           }
+           ret { key: 'y' value: 'x' })pb"));
+  CopyTo(g(), FromText(R"pb(
+           signature {
+             name: 'GivesTwo'
+             input_arg { name: 'x' type: DT_FLOAT }
+             output_arg { name: 'y' type: DT_FLOAT }
+             output_arg { name: 'z' type: DT_FLOAT }
+           }
+           ret { key: 'y' value: 'x' }
+           ret { key: 'z' value: 'x' })pb"));
+  const TF_Output choice{Placeholder("choice", TF_FLOAT), 0}, x{Placeholder("x", TF_FLOAT), 0};
+  const testing::TensorPtr fed = testing::Float(1);
+  const TF_DataType type = TF_FLOAT;
+  const auto run = [&](const std::string& name, const std::string& other, bool taken) {
+    TF_OperationDescription* desc = New("If", name.c_str());
+    TF_AddInput(desc, choice);
+    TF_AddInputList(desc, &x, 1);
+    TF_SetAttrTypeList(desc, "Tout", &type, 1);
+    TF_SetAttrFuncName(desc, "then_branch", other.data(), other.size());
+    TF_SetAttrFuncName(desc, "else_branch", "Same", 4);
+    const testing::TensorPtr chosen = testing::Float(taken ? 1 : 0);
+    return ErrorOf(Finish(desc), {{choice, chosen.get()}, {x, fed.get()}});
+  };
+  EXPECT_EQ(run("a", "OfTwo", false), "0 ");
+  EXPECT_EQ(run("b", "OfTwo", true), "3 Expects 2 arguments, but 1 is provided\n\t [[{{node b}}]]");
+  EXPECT_EQ(run("c", "GivesTwo", false), "0 ");
+  EXPECT_EQ(run("d", "GivesTwo", true),
+            "13 Expect to produce 1 tensors, but only get 2\n\t [[{{node d}}]]");
+}
+
 TEST_F(CRunErrors, OfAFunctionThatAnotherOneMisses) {
   CopyTo(g(), FloatFunction("Outer", R"pb(
            node_def {
