@@ -38,6 +38,11 @@ const BodyNode* ConstOf(const FunctionBody& body, std::string_view input) {
   return it == body.nodes.end() || it->op_name != "Const" ? nullptr : &*it;
 }
 
+// `scope` stands with its length: it may be any text, '|' included.
+std::string IdentityText(std::string_view kind, std::string_view scope, std::string_view name) {
+  return absl::StrCat(kind, "|", scope.size(), "|", scope, "|", name);
+}
+
 }  // namespace
 
 ReachedNode ReachedInGraph(const Graph& graph, NodeId n) {
@@ -120,13 +125,13 @@ std::string IdentityOf(const ReachedNode& maker) {
   const bool own_name = shared.empty() && maker.op_name != "VarHandleOp";
   // No other node finds state that has no name, or whose name is that of a node in a function.
   if (maker.facts().anonymous || (own_name && maker.in_function()))
-    return absl::StrCat("own|", maker.function, "|", maker.name);
+    return IdentityText("own", maker.function, maker.name);
   if (maker.facts().state == State::kVariable) {
     const VariableName name = NameOfVariable(maker);
-    return absl::StrCat("variable|", name.container, "|", name.name);
+    return IdentityText("variable", name.container, name.name);
   }
-  return absl::StrCat(IsTable(maker.facts()) ? "table|" : "other|", maker.TextAttr("container"),
-                      "|", own_name ? maker.name : shared);
+  return IdentityText(IsTable(maker.facts()) ? "table" : "other", maker.TextAttr("container"),
+                      own_name ? maker.name : shared);
 }
 
 absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker) {

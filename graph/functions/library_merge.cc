@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/functions/function_fields.h"
@@ -39,6 +40,39 @@ std::string CanonicalFunction(std::string_view wire) {
 absl::Status CannotAdd(std::string_view name, std::string_view why) {
   return absl::InvalidArgumentError(
       absl::StrCat("Cannot add function '", name, "' because ", why, "."));
+}
+
+// The gradients that a library states, by function.
+using Gradients = absl::flat_hash_map<std::string_view, std::string_view>;
+
+// Of two gradients of one function, the first counts. The views live as long as the graph's
+// storage.
+Gradients StatedGradients(const Graph& graph) {
+  Gradients gradients;
+  WireReader reader(LibraryAccess::LibraryExtra(graph));
+  WireField f;
+  while (reader.Next(&f)) {
+    if (f.number != kGradient || f.type != WireType::kBytes) continue;
+    const GradientPair pair = ParseGradientPair(f.bytes);
+    gradients.try_emplace(pair.first, pair.second);
+  }
+  return gradients;
+}
+
+// Adds the pair to the bytes of a library in which the function has the gradient `had`, or none.
+absl::Status AppendGradient(const GradientPair& pair, std::string_view had, std::string* library) {
+  if (had == pair.second) return absl::OkStatus();
+  if (!had.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Cannot assign gradient function '", pair.second, "' to '", pair.first,
+                     "' because it already has gradient function '", had, "'"));
+  }
+  std::string entry;
+  WireWriter writer(&entry);
+  writer.Bytes(kPairFirst, pair.first);
+  writer.Bytes(kPairSecond, pair.second);
+  WireWriter(library).Bytes(kGradient, entry);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -93,47 +127,36 @@ absl::Status AddFunction(Graph& graph, std::string_view wire) {
 }
 
 std::string_view GradientOf(const Graph& graph, std::string_view function) {
-  WireReader reader(LibraryAccess::LibraryExtra(graph));
-  WireField f;
-  while (reader.Next(&f)) {
-    if (f.number != kGradient || f.type != WireType::kBytes) continue;
-    const auto [of, gradient] = ParseGradientPair(f.bytes);
-    if (of == function) return gradient;
-  }
-  return {};
+  const Gradients gradients = StatedGradients(graph);
+  const auto it = gradients.find(function);
+  return it == gradients.end() ? std::string_view() : it->second;
 }
 
 absl::Status AddGradientOf(Graph& graph, std::string_view function, std::string_view gradient) {
-  const std::string_view had = GradientOf(graph, function);
-  if (had == gradient) return absl::OkStatus();
-  if (!had.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Cannot assign gradient function '", gradient, "' to '", function,
-                     "' because it already has gradient function '", had, "'"));
-  }
-  std::string entry, extra(LibraryAccess::LibraryExtra(graph));
-  WireWriter writer(&entry);
-  writer.Bytes(kPairFirst, function);
-  writer.Bytes(kPairSecond, gradient);
-  WireWriter(&extra).Bytes(kGradient, entry);
+  std::string extra(LibraryAccess::LibraryExtra(graph));
+  TENON_RETURN_IF_ERROR(AppendGradient({function, gradient}, GradientOf(graph, function), &extra));
   LibraryAccess::SetLibraryExtra(graph, extra);
   return absl::OkStatus();
 }
 
 absl::Status AddLibrary(Graph& graph, std::string_view library) {
+  // The graph gets the gradients and other fields once: it keeps each text that it was given.
+  std::string extra(LibraryAccess::LibraryExtra(graph));
+  Gradients gradients = StatedGradients(graph);
   WireReader reader(library);
   WireField f;
   while (reader.Next(&f)) {
     if (f.number == kLibraryFunction && f.type == WireType::kBytes) {
       TENON_RETURN_IF_ERROR(AddFunction(graph, f.bytes));
     } else if (f.number == kGradient && f.type == WireType::kBytes) {
-      const auto [function, gradient] = ParseGradientPair(f.bytes);
-      TENON_RETURN_IF_ERROR(AddGradientOf(graph, function, gradient));
+      const GradientPair pair = ParseGradientPair(f.bytes);
+      TENON_RETURN_IF_ERROR(AppendGradient(pair, gradients[pair.first], &extra));
+      gradients[pair.first] = pair.second;
     } else {
-      LibraryAccess::SetLibraryExtra(graph,
-                                     absl::StrCat(LibraryAccess::LibraryExtra(graph), f.raw));
+      extra.append(f.raw);
     }
   }
+  LibraryAccess::SetLibraryExtra(graph, extra);
   return absl::OkStatus();
 }
 

@@ -44,8 +44,8 @@ absl::Status AddFunction(Graph& graph, std::string_view wire);
 absl::Status AddGradientOf(Graph& graph, std::string_view function, std::string_view gradient);
 
 // Adds the functions, gradients and other fields of FunctionDefLibrary bytes. The caller has
-// checked that the bytes are well-formed. Errors are those of AddFunction and AddGradientOf; what
-// comes before the fault has then been added.
+// checked that the bytes are well-formed. Errors are those of AddFunction and AddGradientOf; the
+// functions before the fault have then been added. Takes time linear in the bytes and the library.
 absl::Status AddLibrary(Graph& graph, std::string_view library);
 
 // Removes the graph's own function `name`, and the library's entry that says which function is the

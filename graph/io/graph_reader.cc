@@ -17,6 +17,7 @@
 #include "graph/ir/edge_limit.h"
 #include "graph/ir/graph_storage.h"
 #include "graph/ir/library_access.h"
+#include "graph/wire/merged_message.h"
 #include "graph/wire/wire.h"
 #include "graph/wire/wire_check.h"
 
@@ -157,6 +158,7 @@ absl::Status GraphReader::Scan() {
   WireReader reader(source_.wire);
   WireField f;
   std::string extra;
+  MergedMessage library, versions;
   while (reader.Next(&f)) {
     if (f.type == WireType::kBytes && f.number == kNode) {
       node_wires_.push_back(f.bytes);
@@ -166,16 +168,19 @@ absl::Status GraphReader::Scan() {
       continue;
     } else if (f.type == WireType::kBytes && f.number == kLibrary) {
       graph_.has_library_ = true;
-      library_ = graph_.storage_->Join(library_, f.bytes);
+      library.Add(f.bytes);
     } else if (f.type == WireType::kBytes && f.number == kVersions) {
       const bool text = source_.text.versions.line != 0;
       defects_->set_versions_pos(text ? source_.text.versions : PosOf({}, 0, f.bytes));
-      graph_.versions_ = graph_.storage_->Join(graph_.versions_, f.bytes);
+      versions.Add(f.bytes);
     } else {
       extra.append(f.raw);
     }
   }
   graph_.graph_extra_ = graph_.storage_->Copy(extra);
+  const auto keep = [this](std::string_view bytes) { return graph_.storage_->Copy(bytes); };
+  library_ = library.Bytes(keep);
+  if (before_ == nullptr) graph_.versions_ = versions.Bytes(keep);
   if (!reader.ok()) {
     const std::string after =
         node_wires_.empty()

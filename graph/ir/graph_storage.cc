@@ -11,8 +11,6 @@
 #include <new>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 namespace tenon {
 namespace {
 
@@ -60,10 +58,6 @@ std::string_view GraphStorage::Copy(std::string_view bytes) {
   char* p = Reserve(bytes.size());
   std::memcpy(p, bytes.data(), bytes.size());
   return last_ = {p, bytes.size()};
-}
-
-std::string_view GraphStorage::Join(std::string_view before, std::string_view more) {
-  return before.empty() ? more : Copy(absl::StrCat(before, more));
 }
 
 std::string_view GraphStorage::JoinAligned(std::string_view head, std::string_view elements) {

@@ -38,10 +38,6 @@ class GraphStorage {
   // data. Returns the copy made last if the bytes are the same: equal attributes often come one
   // after the other.
   std::string_view Copy(std::string_view bytes);
-  // Returns a message of which `before` and `more` are pieces. If `before` is empty, returns `more`
-  // itself, which the caller keeps alive; else a copy of both in the storage. A field that comes
-  // several times is merged by concatenation, as protobuf does.
-  std::string_view Join(std::string_view before, std::string_view more);
 
   // Returns a copy of both parts, one behind the other, with `elements` at a multiple of
   // kTensorAlignment. Aligns is then true of the address of the elements' copy.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/ir/graph_storage.h"
+#include "graph/wire/merged_message.h"
 #include "graph/wire/wire.h"
 
 namespace tenon {
@@ -12,15 +13,14 @@ namespace tenon {
 // A view of `wire`, which the graph's storage keeps.
 FunctionEntry LibraryAccess::ReadFunction(std::string_view wire, SourcePos pos, Graph& graph) {
   FunctionEntry entry{{}, wire, nullptr, pos};
-  std::string_view signature;
+  MergedMessage pieces;
   WireReader reader(wire);
   WireField f;
   while (reader.Next(&f)) {
-    if (f.number == 1 && f.type == WireType::kBytes)
-      // Protobuf merges a message that comes in several pieces. Joined bytes parse as the merged
-      // message.
-      signature = graph.storage_->Join(signature, f.bytes);
+    if (f.number == 1 && f.type == WireType::kBytes) pieces.Add(f.bytes);
   }
+  const std::string_view signature =
+      pieces.Bytes([&graph](std::string_view bytes) { return graph.storage_->Copy(bytes); });
   WireReader fields(signature);
   while (fields.Next(&f)) {
     if (f.number == 1 && f.type == WireType::kBytes) entry.name = f.bytes;

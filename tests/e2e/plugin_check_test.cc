@@ -2,6 +2,7 @@
 // process and the one that asks stay alive.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -241,6 +242,21 @@ INSTANTIATE_TEST_SUITE_P(All, Deaths,
                                            Death{"init_exit", 5, "crashes", "exit()"},
                                            Death{"init_hang", 6, "hangs", "TF_InitKernel"}),
                          [](const auto& info) { return info.param.kind; });
+
+TEST(PluginCheck, AParentMayHaveIgnoredChildren) {
+  const std::map<std::string, std::string> rogue = {{"ROGUE", "init_segv"}};
+  const Finished crash = GraphRun({.args = {"plugin", "check", TestPlugin("rogue"), "--json"},
+                                   .environment = rogue,
+                                   .ignore_children = true});
+  EXPECT_EQ(crash.exit, 5) << crash.err;
+  EXPECT_THAT(Problems(json::parse(crash.out)), HasSubstr("SIGSEGV"));
+  const auto begin = std::chrono::steady_clock::now();
+  const Finished good =
+      GraphRun({.args = {"plugin", "check", Built("lib/plugins/libapu.so"), "--timeout", "60"},
+                .ignore_children = true});
+  EXPECT_EQ(good.exit, 0) << good.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+}
 
 TEST(PluginCheck, WhatIsNoLibraryIsInvalid) {
   const CheckedPlugin text = CheckPlugin(TempFile("text.so", "not a library"));

@@ -513,6 +513,10 @@ TEST(Check, ACrashTakesOnlyItsCase) {
   EXPECT_EQ(doc["cases"][0]["status"], "crashed");
   EXPECT_EQ(doc["cases"][1]["status"], "failed");
   EXPECT_EQ(doc["summary"]["crashed"], 1);
+  const Finished ignored =
+      GraphRun({.args = {"check", cases, "--json", "--plugin", plugin + ";ROGUE=compute_segv"},
+                .ignore_children = true});
+  EXPECT_EQ(json::parse(ignored.out)["cases"][0], doc["cases"][0]);
   const Finished hang = GraphRun(
       {"check", cases, "--json", "--timeout", "1", "--plugin", plugin + ";ROGUE=compute_hang"});
   EXPECT_EQ(hang.exit, 3);

@@ -35,6 +35,7 @@ namespace {
     setrlimit(RLIMIT_FSIZE, &limit);
   }
   signal(SIGINT, SIG_DFL);  // which a shell may have ignored for what runs in its background
+  if (start.ignore_children) signal(SIGCHLD, SIG_IGN);
   execv(program.c_str(), argv.data());
   _exit(127);
 }

@@ -24,6 +24,7 @@ struct Start {
   std::vector<std::string> args;                        // without the program
   std::string input = {};                               // its standard input
   std::map<std::string, std::string> environment = {};  // on top of this process's
+  bool ignore_children = false;    // start it with SIGCHLD ignored, as some daemons start programs
   size_t largest_file = SIZE_MAX;  // that it may write, as if the disk were full then
   std::function<void(pid_t)> meanwhile = nullptr;  // done beside it, on a thread of its own
 };

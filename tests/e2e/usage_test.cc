@@ -229,6 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", kModel, "--max-nodes", "-1"}, "--max-nodes"},
         Mistake{{"run", kModel, "--passes", ""}, "--passes: '' names nothing"},
         Mistake{{"run", kModel, "--disable-pass", ","}, "--disable-pass"},
+        Mistake{{"run", kModel, "--disable-pass", "\n"}, "--disable-pass"},
         Mistake{{"check", kModel, "--ops="}, "--ops"},
         Mistake{{"run", kModel, "--device", ""}, "--device"},
         Mistake{{"run", kModel, "--device="}, "--device"},

@@ -338,6 +338,9 @@ void InstallFaultHandlers(std::string_view command, bool json) {
   PrepareFaultDocument(command, json);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
+  // A parent may have passed on that it ignores this signal: waitpid would not tell how children
+  // end.
+  signal(SIGCHLD, SIG_DFL);
   UseHandlerStack();
   guarded_process = getpid();
   MarkHostThread();

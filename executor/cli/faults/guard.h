@@ -22,8 +22,8 @@ namespace tenon::cli {
 // faults in forked children keep their effect, and so do SIGUSR1, SIGUSR2 and the signals of timers
 // that have a handler. After a stack overflow only the main thread has room for a line. SIGPIPE and
 // SIGXFSZ are ignored, so that writing to a closed pipe or beyond the largest file is an error and
-// not the end. With `json`, all that is written to stdout from here on goes to stderr; documents go
-// to OutputFd() (fault_line.h).
+// not the end; SIGCHLD is not ignored, so that children can be waited for. With `json`, all that is
+// written to stdout from here on goes to stderr; documents go to OutputFd() (fault_line.h).
 void InstallFaultHandlers(std::string_view command, bool json);
 
 // Tells the handlers which code is that of this shared library. `path` must be the name that the

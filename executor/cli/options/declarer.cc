@@ -51,7 +51,7 @@ std::string Declarer::RefuseEmpty(const std::string& text) {
 }
 
 std::string Declarer::RefuseEmptyList(const std::string& list) {
-  const bool empty = list.find_first_not_of(", \t") == std::string::npos;
+  const bool empty = list.find_first_not_of(", \t\n\v\f\r") == std::string::npos;
   return empty ? absl::StrCat("'", list, "' names nothing") : std::string();
 }
 

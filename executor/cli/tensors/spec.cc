@@ -141,7 +141,7 @@ absl::StatusOr<Tensor> FromFile(std::string_view value, const TypePrefix& type, 
     const std::optional<DataType> dtype = type.dtype ? type.dtype
                                           : hint.dtype == DataType::kInvalid
                                               ? std::nullopt
-                                              : std::optional(hint.dtype);
+                                              : std::optional(BaseType(hint.dtype));
     if (!has_prefix || !dtype || !type.shape) return NeedsShape(value, hint);
     return LoadRaw(file.path, *dtype, *type.shape);
   }

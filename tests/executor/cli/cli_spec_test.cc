@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 
 #include "executor/cli/bench/bench_timing.h"
 #include "executor/cli/faults/exit_code.h"
@@ -131,6 +133,18 @@ TEST(Spec, MistakesAreQuoted) {
   EXPECT_THAT(Parsed("1000000x1000000x1000xf32=zeros"), HasSubstr("error"));
   EXPECT_THAT(Parsed("f32="), HasSubstr("no value"));
   EXPECT_THAT(Parsed(std::string(1000, '[')), HasSubstr("error"));
+}
+
+TEST(Spec, ARawFileForAVariableHasItsElements) {
+  const std::string path = ::testing::TempDir() + "spec_raw.bin";
+  const float values[] = {1, 2};
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(values), sizeof(values));
+  EXPECT_EQ(Parsed(absl::StrCat("2=@", path),
+                   {static_cast<DataType>(static_cast<int32_t>(DataType::kFloat) + kRefOffset),
+                    PartialShape({2})}),
+            "f32[2] 1 2");
+  std::remove(path.c_str());
 }
 
 // Frozen: these numbers may never change.

@@ -28,5 +28,23 @@ TEST(IdentityOf, ATableIsNoQueueOfItsName) {
   EXPECT_NE(identity("table"), identity("queue"));
 }
 
+// Either name may be any text.
+TEST(IdentityOf, TheContainerEndsWhereItEnds) {
+  const auto variable = [](std::string_view node, std::string_view container,
+                           std::string_view name) {
+    return Op(node, "VarHandleOp", {},
+              absl::StrCat("attr { key: 'container' value { s: '", container,
+                           "' } } attr { key: 'shared_name' value { s: '", name, "' } } ",
+                           Type("dtype", "DT_FLOAT"), "attr { key: 'shape' value { shape {} } } "));
+  };
+  const Graph graph = testing::Parse(variable("a", "a|b", "c") + variable("b", "a", "b|c") +
+                                     variable("again", "a", "b|c"));
+  const auto identity = [&](std::string_view node) {
+    return IdentityOf(ReachedInGraph(graph, graph.FindNode(node)));
+  };
+  EXPECT_NE(identity("a"), identity("b"));
+  EXPECT_EQ(identity("b"), identity("again"));
+}
+
 }  // namespace
 }  // namespace tenon

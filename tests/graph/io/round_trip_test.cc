@@ -1,6 +1,7 @@
 // Every model goes through the graph and back without a change, as protobuf sees it.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -125,6 +126,47 @@ INSTANTIATE_TEST_SUITE_P(Models, RoundTrip, ::testing::ValuesIn(GraphFiles()),
                              c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
                            return name;
                          });
+
+// A library, versions and signatures that come in pieces are copied once, and not for each piece.
+TEST(RoundTripBytes, ManyPiecesTakeLittleMemory) {
+  constexpr int kPieces = 16000;
+  std::string wire, function;
+  for (int i = 0; i < kPieces; ++i) {
+    pb::FunctionDef piece;
+    piece.mutable_signature()->add_input_arg()->set_name(absl::StrCat("x", i));
+    piece.mutable_signature()->mutable_input_arg(0)->set_type(pb::DT_FLOAT);
+    function += piece.SerializeAsString();
+  }
+  pb::FunctionDef name;
+  name.mutable_signature()->set_name("f");
+  function += name.SerializeAsString();
+  std::string library;
+  WireWriter(&library).Bytes(1, function);
+  WireWriter(&wire).Bytes(2, library);
+  for (int i = 0; i < kPieces; ++i) {
+    pb::GraphDef piece;
+    pb::GradientDef* gradient = piece.mutable_library()->add_gradient();
+    gradient->set_function_name(absl::StrCat("f", i));
+    gradient->set_gradient_func("g");
+    piece.mutable_versions()->set_producer(1);
+    wire += piece.SerializeAsString();
+  }
+  const auto peak_kb = [] {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = peak_kb();
+  const absl::StatusOr<Imported> imported = ImportBytes(wire, "pieces.pb");
+  EXPECT_LE(peak_kb() - before, 100'000);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const FunctionEntry* const f = imported->graph.FindFunction("f");
+  ASSERT_TRUE(f != nullptr && f->signature != nullptr);
+  EXPECT_EQ(kPieces, std::ssize(f->signature->inputs));
+  const pb::GraphDef back = Parsed(ExportBytes(imported->graph), /*text=*/false);
+  EXPECT_EQ(kPieces, back.library().gradient_size());
+  EXPECT_EQ(1, back.versions().producer());
+}
 
 // What no fixture has: fields that we do not know, debug information, gradients, both kinds of
 // versions.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
 #include "graph/verify/verifier.h"
+#include "graph/wire/merged_message.h"
 #include "graph/wire/wire.h"
 #include "graph/wire/wire_check.h"
 
@@ -89,6 +90,7 @@ absl::Status CheckText(const NodeDefText& node) {
 
 absl::StatusOr<GraphDefText> ReadParts(std::string_view wire, Graph& graph) {
   GraphDefText def;
+  MergedMessage library, versions;
   WireReader reader(wire);
   WireField f;
   bool parses = true;
@@ -99,14 +101,16 @@ absl::StatusOr<GraphDefText> ReadParts(std::string_view wire, Graph& graph) {
       if (parses) def.nodes.push_back(ParseNodeDef(f.bytes, graph));
     } else if (f.number == kLibrary) {
       parses = Parses(WireMessage::kFunctionLibrary, f.bytes);
-      def.library = def.library.empty() ? f.bytes : graph.Keep(absl::StrCat(def.library, f.bytes));
+      library.Add(f.bytes);
     } else if (f.number == kVersions) {
       parses = Parses(WireMessage::kOpaque, f.bytes);
-      def.versions =
-          def.versions.empty() ? f.bytes : graph.Keep(absl::StrCat(def.versions, f.bytes));
+      versions.Add(f.bytes);
     }
   }
   if (!parses || !reader.ok()) return absl::InvalidArgumentError("Invalid GraphDef");
+  const auto keep = [&graph](std::string_view bytes) { return graph.Keep(bytes); };
+  def.library = library.Bytes(keep);
+  def.versions = versions.Bytes(keep);
   return def;
 }
 

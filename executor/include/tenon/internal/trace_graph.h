@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -501,10 +502,9 @@ inline void TraceGraph::OrderBefore(TF_OperationDescription* node, Effect effect
   waits_of_new_.clear();
   if (effect == Effect::kNone || effect == Effect::kRandom) return;
   bool has_resource = false;
+  std::unordered_set<TF_Operation*> known;
   const auto wait_for = [&](TF_Operation* operation) {
-    for (TF_Operation* const known : waits_of_new_) {
-      if (known == operation) return;
-    }
+    if (!known.insert(operation).second) return;
     TF_AddControlInput(node, operation);
     waits_of_new_.push_back(operation);
   };

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -107,9 +108,9 @@ class FactFinder {
 
   // Nodes stand in an order in which each comes behind those that it needs.
   void FindOrder() {
-    std::unordered_map<const void*, std::vector<TF_Operation*>> automatic;
+    std::unordered_map<const void*, std::unordered_set<const void*>> automatic;
     for (const auto& [node, before] : graph_.waits()) {
-      automatic[node].push_back(before);
+      automatic[node].insert(before);
       facts_.control_edges.push_back(NameAndPlace(node) + " waits for " + NameAndPlace(before));
     }
     std::vector<int64_t> with(nodes_.size()), without(nodes_.size());
@@ -125,11 +126,8 @@ class FactFinder {
       std::vector<TF_Operation*> controls(static_cast<size_t>(TF_OperationNumControlInputs(node)));
       TF_OperationGetControlInputs(node, controls.data(), static_cast<int>(controls.size()));
       const auto waits = automatic.find(node);
-      for (TF_Operation* const before : controls) {
-        follow(before, waits != automatic.end() &&
-                           std::find(waits->second.begin(), waits->second.end(), before) !=
-                               waits->second.end());
-      }
+      for (TF_Operation* const before : controls)
+        follow(before, waits != automatic.end() && waits->second.count(before) != 0);
       const std::string_view type = TF_OperationOpType(node);
       if (type != "Const" && type != "Placeholder") {
         ++with[i];

@@ -1,4 +1,6 @@
 // TF_GraphImportGraphDef with its options.
+#include <sys/resource.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -397,6 +399,29 @@ TEST_F(Import, FunctionsOfOneNameMustBeEqual) {
   EXPECT_EQ("Cannot add function 'Neg' because an op with the same name already exists.",
             message());
   EXPECT_EQ(1, GraphDef().library().function_size());
+}
+
+// A library that comes in pieces is copied once, and not for each piece.
+TEST_F(Import, ManyPiecesTakeLittleMemory) {
+  std::string wire;
+  constexpr int kPieces = 16000;
+  for (int i = 0; i < kPieces; ++i) {
+    pb::GraphDef piece;
+    pb::GradientDef* gradient = piece.mutable_library()->add_gradient();
+    gradient->set_function_name(absl::StrCat("f", i));
+    gradient->set_gradient_func("g");
+    piece.mutable_versions()->set_producer(1);
+    wire += piece.SerializeAsString();
+  }
+  const auto peak_kb = [] {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = peak_kb();
+  ImportBytes(wire);
+  EXPECT_LE(peak_kb() - before, 100'000);
+  EXPECT_EQ(kPieces, GraphDef().library().gradient_size());
 }
 
 TEST_F(Import, ColocationNeedNotBeChecked) {
