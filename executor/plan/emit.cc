@@ -139,7 +139,8 @@ class RowEmitter {
     for (size_t i = 0; i < loop.variables.size(); ++i) {
       const LoopVariable& v = loop.variables[i];
       const Storage& storage = graph_.storages[v.storage];
-      variables.push_back({.first = v.first,
+      variables.push_back({.value = {v.merge, v.next == kNoNode ? 1 : 0},
+                           .first = v.first,
                            .next = v.follow,
                            .slot = storage.where == Where::kSlot ? storage.index : -1,
                            .bytes = storage.bytes,

@@ -101,6 +101,7 @@ class BranchStep : public SlowStep {
 class LoopStep : public SlowStep {
  public:
   struct Variable {
+    Output value;           // what it is in the graph: an output of a Merge
     StepInput first, next;  // the values for the first pass and for each later pass
     int32_t slot = -1;      // the slot that the variable is; -1: planned memory of `bytes`
     size_t bytes = 0;
@@ -124,6 +125,7 @@ class LoopStep : public SlowStep {
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   bool IsNode() const override { return false; }
+  Output WrittenAs(NodeId, int32_t i) const override { return variables_[i].value; }
 
  private:
   // Sets the variables for the first pass.

@@ -27,6 +27,7 @@ std::shared_ptr<const void> PackedValues::Get(
   }
   // Packing may be slow and may itself ask for state: made without the lock, the first one wins.
   std::shared_ptr<const void> made = make();
+  if (made == nullptr) return nullptr;
   absl::MutexLock lock(&mutex_);
   return values_.emplace(id, std::move(made)).first->second;
 }

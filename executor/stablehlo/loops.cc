@@ -6,13 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "executor/stablehlo/carried.h"
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
-namespace loops_ops {
-namespace {
 
-// The argument of a body that a result hands on unchanged; -1: none.
 int ArgumentOf(const FunctionGraph& f, NodeId result) {
   Output from = {result, 0};
   while (f.graph.op_name(from.node) == "Identity" && f.graph.num_inputs(from.node) == 1)
@@ -20,6 +18,9 @@ int ArgumentOf(const FunctionGraph& f, NodeId result) {
   const auto it = std::ranges::find(f.args, from.node);
   return it == f.args.end() ? -1 : static_cast<int>(it - f.args.begin());
 }
+
+namespace loops_ops {
+namespace {
 
 class Loop {
  public:

@@ -4,8 +4,11 @@
 #include <optional>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "executor/stablehlo/lowerer.h"
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "executor/stablehlo/text.h"
 #include "graph/functions/function_body.h"
 #include "graph/functions/function_graph.h"
@@ -21,6 +24,32 @@ Verdict Refuse(Refusal refusal, std::string detail) { return {refusal, std::move
 bool IsConstantInput(const Row& row, int i, int inputs) {
   if (i < 63 && (row.constants & In(i)) != 0) return true;
   return i == inputs - 1 && (row.constants & kLastInput) != 0;
+}
+
+// Calls `outside` for each output whose value must be known when the nodes are compiled and that
+// none of them gives. `inside` tells by node which they are; `needs` says which inputs of a node
+// must be known.
+void FollowNeeds(const Graph& graph, absl::Span<const NodeId> nodes,
+                 const std::vector<bool>& inside, absl::FunctionRef<std::vector<int>(NodeId)> needs,
+                 absl::FunctionRef<void(Output)> outside) {
+  std::vector<bool> followed(graph.num_node_ids());
+  std::vector<NodeId> open;
+  const auto need = [&](Output from) {
+    if (!inside[from.node]) return outside(from);
+    if (followed[from.node]) return;
+    followed[from.node] = true;
+    open.push_back(from.node);
+  };
+  for (const NodeId n : nodes) {
+    for (const int i : needs(n)) need(graph.data_inputs(n)[i]);
+    while (!open.empty()) {
+      const NodeId from = open.back();
+      open.pop_back();
+      const Row* row = FindRow(graph.op_name(from));
+      if (row != nullptr && row->shape_only) continue;
+      for (const Output in : graph.data_inputs(from)) need(in);
+    }
+  }
 }
 
 }  // namespace
@@ -54,11 +83,21 @@ struct Lowerability::Memo {
   std::shared_ptr<SharedFunctions> functions;
   absl::flat_hash_map<const NodeKind*, std::unique_ptr<Verdict>> kinds;
   absl::flat_hash_map<std::string, std::unique_ptr<Verdict>> bodies;
+  // By function that can be lowered: the arguments whose values must be known when it is compiled,
+  // and for each argument whether the result of its number is the argument itself.
+  struct Arguments {
+    std::vector<int> needed;
+    std::vector<bool> stay;
+  };
+  absl::flat_hash_map<std::string, Arguments> arguments;
 
   const Verdict& OfNode(const Graph& g, NodeId n, int depth);
   Verdict Judge(const Graph& g, NodeId n, int depth);
   const Verdict& OfFunction(const Graph& g, std::string_view name, int depth);
   Verdict JudgeBody(const Graph& g, std::string_view name, int depth);
+  Arguments ArgumentsOf(const FunctionGraph& body);
+  // As Lowerability::ConstantInputs, for a node that was judged.
+  std::vector<int> ConstantInputs(const Graph& g, NodeId n);
 };
 
 const Verdict& Lowerability::Memo::OfNode(const Graph& g, NodeId n, int depth) {
@@ -144,6 +183,7 @@ Verdict Lowerability::Memo::JudgeBody(const Graph& g, std::string_view name, int
                      absl::StrCat("node '", inner.name(n), "' of function '", name,
                                   "': ", RefusalCode(node.refusal), ", ", node.detail));
   }
+  if (verdict.ok()) arguments[std::string(name)] = ArgumentsOf(*body);
   // The kinds of the body's nodes end with its graph.
   for (NodeId n = 0; n < inner.num_node_ids(); ++n) {
     if (inner.alive(n)) kinds.erase(&inner.kind(n));
@@ -151,52 +191,90 @@ Verdict Lowerability::Memo::JudgeBody(const Graph& g, std::string_view name, int
   return verdict;
 }
 
+Lowerability::Memo::Arguments Lowerability::Memo::ArgumentsOf(const FunctionGraph& body) {
+  Arguments arguments;
+  const Graph& g = body.graph;
+  std::vector<NodeId> ends = body.results;
+  ends.insert(ends.end(), body.effects.begin(), body.effects.end());
+  const auto is_argument = [&g](NodeId n) { return g.op_name(n) == "Placeholder"; };
+  const absl::StatusOr<std::vector<NodeId>> nodes = OrderOf(g, ends, is_argument);
+  if (!nodes.ok()) return arguments;  // whoever lowers it says why
+  std::vector<bool> inside(g.num_node_ids());
+  for (const NodeId n : *nodes) inside[n] = true;
+  std::vector<bool> needed(body.args.size());
+  FollowNeeds(
+      g, *nodes, inside, [&](NodeId n) { return ConstantInputs(g, n); },
+      [&](Output from) {
+        const auto it = std::ranges::find(body.args, from.node);
+        if (it != body.args.end()) needed[it - body.args.begin()] = true;
+      });
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) arguments.needed.push_back(static_cast<int>(i));
+    arguments.stay.push_back(i < body.results.size() &&
+                             ArgumentOf(body, body.results[i]) == static_cast<int>(i));
+  }
+  return arguments;
+}
+
+std::vector<int> Lowerability::Memo::ConstantInputs(const Graph& g, NodeId n) {
+  const NodeKind& kind = g.kind(n);
+  const int inputs = g.num_inputs(n);
+  std::vector<int> needed;
+  if (const Row* row = FindRow(kind.op_name); row != nullptr) {
+    const uint64_t more = row->more_constants == nullptr ? 0 : row->more_constants(g, n);
+    for (int i = 0; i < inputs; ++i) {
+      if (IsConstantInput(*row, i, inputs) || (more & In(std::min(i, 63))) != 0)
+        needed.push_back(i);
+    }
+  }
+  const CallKind calls = kind.op == nullptr ? CallKind::kNone : kind.op->facts->calls;
+  const std::optional<int> first = FirstArgument(calls);
+  if (!first.has_value() || (calls == CallKind::kNone && g.FindFunction(kind.op_name) == nullptr))
+    return needed;
+  // A value that changes in a loop is not known there, whatever it is at first.
+  const std::vector<bool>* stay = nullptr;
+  if (calls == CallKind::kWhile) {
+    const AttrValue* body = g.attr(n, "body");
+    const absl::StatusOr<FuncAttr> named = body == nullptr ? FuncAttr() : body->AsFunc();
+    const auto it = named.ok() ? arguments.find(named->name) : arguments.end();
+    if (it == arguments.end()) return needed;
+    stay = &it->second.stay;
+  }
+  for (const std::string_view name : CalledBy(kind.op_name, kind.attrs)) {
+    const auto it = arguments.find(name);
+    if (it == arguments.end()) continue;
+    for (const int i : it->second.needed) {
+      if (*first + i < inputs && (stay == nullptr || (*stay)[i])) needed.push_back(*first + i);
+    }
+  }
+  std::ranges::sort(needed);
+  const auto twice = std::ranges::unique(needed);
+  needed.erase(twice.begin(), twice.end());
+  return needed;
+}
+
 Lowerability::Lowerability(const Graph& graph) : memo_(std::make_unique<Memo>(graph)) {}
 Lowerability::~Lowerability() = default;
 
 const Verdict& Lowerability::Ask(NodeId n) { return memo_->OfNode(memo_->graph, n, 0); }
 
-uint64_t Lowerability::ConstantInputs(NodeId n) {
-  const Row* row = FindRow(memo_->graph.op_name(n));
-  if (row == nullptr) return 0;
-  uint64_t bits = row->constants & ~kLastInput;
-  if (row->more_constants != nullptr) bits |= row->more_constants(memo_->graph, n);
-  const int inputs = memo_->graph.num_inputs(n);
-  if ((row->constants & kLastInput) != 0 && inputs > 0) bits |= In(std::min(inputs - 1, 63));
-  return bits;
+std::vector<int> Lowerability::ConstantInputs(NodeId n) {
+  (void)Ask(n);  // looks into the functions
+  return memo_->ConstantInputs(memo_->graph, n);
 }
 
 ConstantNeeds FindConstantNeeds(const Graph& graph, absl::Span<const NodeId> nodes,
                                 Lowerability& lowerability) {
   ConstantNeeds needs;
-  std::vector<bool> inside(graph.num_node_ids()), followed(graph.num_node_ids());
+  std::vector<bool> inside(graph.num_node_ids());
   absl::flat_hash_set<Output> seen;
   for (const NodeId n : nodes) inside[n] = true;
-  std::vector<NodeId> open;
-  const auto need = [&](Output from) {
-    if (!inside[from.node]) {
-      if (graph.op_name(from.node) != "Const" && seen.insert(from).second)
-        needs.outside.push_back(from);
-      return;
-    }
-    if (followed[from.node]) return;
-    followed[from.node] = true;
-    open.push_back(from.node);
-  };
-  for (const NodeId n : nodes) {
-    const uint64_t bits = lowerability.ConstantInputs(n);
-    const auto inputs = graph.data_inputs(n);
-    for (size_t i = 0; bits != 0 && i < inputs.size(); ++i) {
-      if ((bits & In(static_cast<int>(std::min<size_t>(i, 63)))) != 0) need(inputs[i]);
-    }
-    while (!open.empty()) {
-      const NodeId from = open.back();
-      open.pop_back();
-      const Row* row = FindRow(graph.op_name(from));
-      if (row != nullptr && row->shape_only) continue;
-      for (const Output in : graph.data_inputs(from)) need(in);
-    }
-  }
+  FollowNeeds(
+      graph, nodes, inside, [&](NodeId n) { return lowerability.ConstantInputs(n); },
+      [&](Output from) {
+        if (graph.op_name(from.node) != "Const" && seen.insert(from).second)
+          needs.outside.push_back(from);
+      });
   return needs;
 }
 

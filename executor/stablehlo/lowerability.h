@@ -48,10 +48,10 @@ class Lowerability {
   // The answer lives as long as this object.
   const Verdict& Ask(NodeId n);
 
-  // The inputs of node n whose values must be known when the program is compiled: shapes, axes,
-  // paddings. Bit i is input i; inputs from 63 on share bit 63. Does not look into functions that n
-  // calls: what nodes in them must know is left out.
-  uint64_t ConstantInputs(NodeId n);
+  // The data inputs of node n whose values must be known when the program is compiled, in
+  // ascending order: shapes, axes, paddings, and arguments that nodes of a function must know.
+  // Arguments that change in a loop are left out: they are not known there.
+  std::vector<int> ConstantInputs(NodeId n);
 
  private:
   struct Memo;
@@ -82,7 +82,8 @@ struct ConstantNeeds {
   std::vector<Output> outside;
 };
 // `nodes` are those of the cluster. Follows inputs that must be known back through nodes of the
-// cluster, and stops where shapes alone give the value (Shape, Size, Rank). Linear in the cluster.
+// cluster, and stops where shapes alone give the value (Shape, Size, Rank). Linear in the cluster
+// and, the first time, in the functions that it calls.
 ConstantNeeds FindConstantNeeds(const Graph& graph, absl::Span<const NodeId> nodes,
                                 Lowerability& lowerability);
 

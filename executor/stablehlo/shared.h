@@ -3,6 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "executor/stablehlo/op.h"
+#include "graph/functions/function_graph.h"
 
 namespace tenon::stablehlo {
 
@@ -16,6 +17,9 @@ absl::StatusOr<Value> Convolve(Op& op, bool depthwise);
 Value GatherAxis(Op& op, const Value& x, int axis, IntSpan places);
 // The same for places that are a vector of the program.
 Value GatherAxis(Op& op, const Value& x, int axis, const Value& places);
+
+// The argument of a function that a result, a node of its body, hands on unchanged; -1: none.
+int ArgumentOf(const FunctionGraph& f, NodeId result);
 
 // AddN and ZerosLike of TensorLists.
 absl::Status SumOfLists(Op& op);

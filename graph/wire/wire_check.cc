@@ -94,7 +94,7 @@ constexpr FieldRule kOpDefFields[] = {{1, R::kText},
                                       {4, R::kMessage, M::kAttrDef},
                                       {5, R::kText},
                                       {6, R::kText},
-                                      {8, R::kMessage, M::kOpaque},
+                                      {8, R::kMessage, M::kOpDeprecation},
                                       {20, R::kText}};
 constexpr FieldRule kArgDefFields[] = {{1, R::kText},
                                        {2, R::kText},
@@ -108,9 +108,10 @@ constexpr FieldRule kAttrDefFields[] = {{1, R::kText},
                                         {3, R::kMessage, M::kAttrValue},
                                         {4, R::kText},
                                         {7, R::kMessage, M::kAttrValue}};
+constexpr FieldRule kOpDeprecationFields[] = {{2, R::kText}};
 
 // In the order of WireMessage.
-constexpr std::array<MessageRules, 21> kRules = {{
+constexpr std::array<MessageRules, 22> kRules = {{
     {"message", {}},
     {"NodeDef", kNodeDefFields},
     {"attr entry", kAttrEntryFields},
@@ -132,6 +133,7 @@ constexpr std::array<MessageRules, 21> kRules = {{
     {"OpDef", kOpDefFields},
     {"OpDef argument", kArgDefFields},
     {"OpDef attribute", kAttrDefFields},
+    {"OpDeprecation", kOpDeprecationFields},
 }};
 
 const FieldRule* FindRule(const MessageRules& rules, uint32_t number) {

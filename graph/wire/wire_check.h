@@ -32,6 +32,7 @@ enum class WireMessage : uint8_t {
   kOpDef,
   kArgDef,
   kAttrDef,
+  kOpDeprecation,
 };
 
 // The first fault of a message, in the order of the bytes.

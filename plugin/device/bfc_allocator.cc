@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -60,6 +61,23 @@ class BfcAllocator::Core {
     Chunk* previous_free = nullptr;
     Chunk* next_free = nullptr;
   };
+  // Chunks that are not free, linked by next_free: putting one in takes no memory. The first one in
+  // is the first one out.
+  struct Queue {
+    void Push(Chunk* chunk) {
+      chunk->next_free = nullptr;
+      (first == nullptr ? first : last->next_free) = chunk;
+      last = chunk;
+    }
+    Chunk* Pop() {
+      Chunk* const chunk = first;
+      first = std::exchange(chunk->next_free, nullptr);
+      return chunk;
+    }
+
+    Chunk* first = nullptr;  // null: the queue is empty
+    Chunk* last = nullptr;
+  };
   struct Region {
     void* data;
     size_t bytes;
@@ -95,8 +113,8 @@ class BfcAllocator::Core {
   std::vector<Chunk*> spare_ ABSL_GUARDED_BY(mutex_);  // elements of chunks_ without memory
   // With a watch, a released chunk is first in returned_, until the watch may be called, then in
   // resting_, the oldest first, and only then free.
-  std::vector<Chunk*> returned_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Chunk*> resting_ ABSL_GUARDED_BY(mutex_);
+  Queue returned_ ABSL_GUARDED_BY(mutex_);
+  Queue resting_ ABSL_GUARDED_BY(mutex_);
   size_t resting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int telling_ ABSL_GUARDED_BY(mutex_) = 0;  // calls of FreeWatched that have not ended
   std::array<Chunk*, kBins> bins_ ABSL_GUARDED_BY(mutex_) = {};
@@ -145,7 +163,7 @@ void BfcAllocator::Core::FreeWatched(Chunk* chunk) {
   {
     absl::MutexLock lock(&mutex_);
     if (source_ == nullptr) return;  // what the watch looks after is gone too
-    returned_.push_back(chunk);
+    returned_.Push(chunk);
     ++telling_;
   }
   if (options_.watch->IsFree()) EndRests(options_.limit_bytes / 8);
@@ -158,24 +176,28 @@ void BfcAllocator::Core::FreeWatched(Chunk* chunk) {
 // rests only once the watch knows of it: another thread may end its rest at once. The allocator
 // does not end meanwhile: Close waits for FreeWatched, and Allocate is a call of the allocator.
 void BfcAllocator::Core::EndRests(size_t keep) {
-  std::vector<Chunk*> returned, rested;
+  Queue returned, rested;
   {
     absl::MutexLock lock(&mutex_);
-    returned.swap(returned_);
+    returned = std::exchange(returned_, {});
   }
-  for (Chunk* const chunk : returned) options_.watch->Returned(chunk->data + options_.zone);
+  for (const Chunk* chunk = returned.first; chunk != nullptr; chunk = chunk->next_free)
+    options_.watch->Returned(chunk->data + options_.zone);
   {
     absl::MutexLock lock(&mutex_);
-    for (Chunk* const chunk : returned) {
-      resting_.push_back(chunk);
+    while (returned.first != nullptr) {
+      Chunk* const chunk = returned.Pop();
+      resting_.Push(chunk);
       resting_bytes_ += chunk->bytes;
     }
-    for (; resting_bytes_ > keep; resting_.pop_front()) {
-      rested.push_back(resting_.front());
-      resting_bytes_ -= resting_.front()->bytes;
+    while (resting_bytes_ > keep) {
+      Chunk* const chunk = resting_.Pop();
+      rested.Push(chunk);
+      resting_bytes_ -= chunk->bytes;
     }
   }
-  for (Chunk* const chunk : rested) {
+  while (rested.first != nullptr) {
+    Chunk* const chunk = rested.Pop();
     options_.watch->Rested(chunk->data + options_.zone);
     Free(chunk);
   }

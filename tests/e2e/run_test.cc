@@ -74,6 +74,56 @@ TEST(Run, ErrorsOfMovesSurviveTheOptimizer) {
   }
 }
 
+// The step that opens a loop writes its variables, each of which is a Merge.
+TEST(Run, NamesVariablesOfLoopsInMemory) {
+  constexpr char kGraph[] = R"(
+      node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "w" op: "While" input: "x" input: "x"
+             attr { key: "T" value { list { type: [DT_FLOAT, DT_FLOAT] } } }
+             attr { key: "cond" value { func { name: "c" } } }
+             attr { key: "body" value { func { name: "b" } } } }
+      node { name: "y" op: "AddV2" input: "w:0" input: "w:1"
+             attr { key: "T" value { type: DT_FLOAT } } }
+      library {
+        function {
+          signature { name: "c" input_arg { name: "p" type: DT_FLOAT }
+                      input_arg { name: "q" type: DT_FLOAT } output_arg { name: "r" type: DT_BOOL } }
+          node_def { name: "ten" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+                     attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { }
+                                                          float_val: 10 } } } }
+          node_def { name: "axis" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+                     attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape { }
+                                                          int_val: 0 } } } }
+          node_def { name: "max" op: "Max" input: "p" input: "axis:output:0"
+                     attr { key: "T" value { type: DT_FLOAT } }
+                     attr { key: "Tidx" value { type: DT_INT32 } } }
+          node_def { name: "less" op: "Less" input: "max:output:0" input: "ten:output:0"
+                     attr { key: "T" value { type: DT_FLOAT } } }
+          ret { key: "r" value: "less:z:0" }
+        }
+        function {
+          signature { name: "b" input_arg { name: "p" type: DT_FLOAT }
+                      input_arg { name: "q" type: DT_FLOAT }
+                      output_arg { name: "r" type: DT_FLOAT }
+                      output_arg { name: "s" type: DT_FLOAT } }
+          node_def { name: "sum" op: "AddV2" input: "p" input: "q"
+                     attr { key: "T" value { type: DT_FLOAT } } }
+          node_def { name: "difference" op: "Sub" input: "q" input: "p"
+                     attr { key: "T" value { type: DT_FLOAT } } }
+          ret { key: "r" value: "sum:z:0" }
+          ret { key: "s" value: "difference:z:0" }
+        }
+      })";
+  const json doc =
+      Document({"run", TempFile("loop.pbtxt", kGraph), "--input", "x=100xf32=1", "--memory"});
+  int merges = 0;
+  for (const json& value : doc["memory"]["largest"]) {
+    EXPECT_NE(value["op"], "Enter") << value;
+    merges += value["op"] == "Merge";
+  }
+  EXPECT_GT(merges, 0) << doc["memory"];
+}
+
 TEST(Run, TellsWhenStepsRan) {
   const std::string trace = TempPath("trace.json");
   const json doc = Document({"run", kMlp, "--input", "x=4x20xf32=ones", "--runs", "3",

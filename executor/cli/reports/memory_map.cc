@@ -4,11 +4,18 @@
 #include <utility>
 
 #include "executor/cli/reports/run_reports.h"
+#include "executor/run/slow_steps.h"
 
 namespace tenon::cli {
 namespace {
 
 constexpr size_t kMostValues = 3000;
+
+Output WrittenAs(const Step& step, int32_t output) {
+  return step.fn == RunSlowStep
+             ? static_cast<const SlowStep*>(step.state)->WrittenAs(step.node, output)
+             : Output{step.node, output};
+}
 
 }  // namespace
 
@@ -25,8 +32,9 @@ std::vector<ArenaValue> ValuesInArena(const Plan& plan) {
       ArenaValue& value = values[s];
       value.last = i;
       if (a < outputs || !value.name.empty()) continue;
-      value.name = plan.graph->OutputName({step.node, static_cast<int32_t>(a - outputs)});
-      value.op = plan.graph->op_name(step.node);
+      const Output written = WrittenAs(step, static_cast<int32_t>(a - outputs));
+      value.name = plan.graph->OutputName(written);
+      value.op = plan.graph->op_name(written.node);
       value.bytes = static_cast<int64_t>(plan.storages[s].bytes);
       value.offset = static_cast<int64_t>(plan.storages[s].offset);
       value.first = i;

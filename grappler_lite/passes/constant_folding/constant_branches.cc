@@ -3,6 +3,7 @@
 
 #include "grappler_lite/passes/constant_folding/constant_branches.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,7 +65,10 @@ class BranchFolder {
   bool IsThere(const AttrValue* function) {
     if (function == nullptr) return false;
     const absl::StatusOr<FuncAttr> named = function->AsFunc();
-    const FunctionEntry* entry = named.ok() ? g_.FindFunction(named->name) : nullptr;
+    return named.ok() && IsThere(*named);
+  }
+  bool IsThere(const FuncAttr& named) {
+    const FunctionEntry* entry = g_.FindFunction(named.name);
     return entry != nullptr && FunctionGraph::Make(g_, *entry, functions_).ok();
   }
 
@@ -80,7 +84,9 @@ class BranchFolder {
     int64_t index = choice->IntAt(0);
     const int64_t last = std::ssize(*branches) - 1;
     if (index < 0 || index > last) index = last;
-    if (!c_.Allow(kFoldCase.name, n)) return false;
+    const bool are_there = std::all_of(branches->begin(), branches->end(),
+                                       [this](const FuncAttr& f) { return IsThere(f); });
+    if (!are_there || !c_.Allow(kFoldCase.name, n)) return false;
     std::string wire;
     // attrs_wire is the whole NameAttrList, the name included.
     WireWriter(&wire).Bytes(kAttrFunc, (*branches)[index].attrs_wire);

@@ -99,7 +99,10 @@ double QuotaOfHierarchy(const std::string& root, bool version_2) {
   const std::string base = root + mount->folder;
   // In a container the mount may stand for the process's own group.
   std::string_view below = *group;
-  if (mount->group != "/" && !absl::ConsumePrefix(&below, mount->group)) below = "";
+  if (mount->group != "/") {
+    const bool is_below = absl::ConsumePrefix(&below, mount->group) && below.starts_with('/');
+    if (!is_below) below = "";
+  }
   double least = QuotaOfFolder(base, version_2);
   for (size_t end = below.find('/', 1); below.size() > 1; end = below.find('/', end + 1)) {
     least = std::min(least, QuotaOfFolder(absl::StrCat(base, below.substr(0, end)), version_2));

@@ -206,6 +206,11 @@ PackedBytes::PackedBytes(size_t n) : buffer_(BufferRef::Adopt(Buffer::Allocate(n
   data = buffer_ ? buffer_->data() : nullptr;
 }
 
+std::shared_ptr<PackedBytes> PackedBytes::Make(size_t bytes) {
+  auto made = std::make_shared<PackedBytes>(bytes);
+  return made->data == nullptr ? nullptr : made;
+}
+
 absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int i, size_t offset,
                                                                 const MemoryDesc& from,
                                                                 const MemoryDesc& to) {
@@ -215,15 +220,14 @@ absl::StatusOr<std::shared_ptr<const PackedBytes>> PackConstant(Prepare& p, int 
   const std::string key = absl::StrCat("onednn@", offset, ":", LayoutKey(from), ">", LayoutKey(to));
   std::shared_ptr<const void> packed =
       p.session().GetPacked(constant, key, [&]() -> std::shared_ptr<const void> {
-        auto bytes = std::make_shared<PackedBytes>(to.get_size());
-        if (bytes->data != nullptr) Reorder(from, constant + offset, to, bytes->data);
+        const auto bytes = PackedBytes::Make(to.get_size());
+        if (bytes != nullptr) Reorder(from, constant + offset, to, bytes->data);
         return bytes;
       });
-  auto result = std::static_pointer_cast<const PackedBytes>(packed);
-  if (result->data == nullptr)
+  if (packed == nullptr)
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for packed weights of ", to.get_size(), " bytes"));
-  return result;
+  return std::static_pointer_cast<const PackedBytes>(packed);
 }
 
 std::map<std::string, int64_t> OneDnnPrimitives() { return Census::Get().counts(); }

@@ -105,6 +105,8 @@ void Reorder(const MemoryDesc& from_desc, const void* from, const MemoryDesc& to
 class PackedBytes {
  public:
   explicit PackedBytes(size_t bytes);
+  // Returns null if there is not enough memory, so that SessionState::GetPacked keeps nothing.
+  static std::shared_ptr<PackedBytes> Make(size_t bytes);
   void* data;  // aligned to kTensorAlignment; null if there was not enough memory
 
  private:

@@ -17,7 +17,8 @@ void RegisterOne(const OpRow& row, const KernelFns& functions, const ElementType
   TF_KernelBuilder* builder =
       TF_NewKernelBuilder(row.op, "OPENCL", functions.create, functions.compute, functions.destroy);
   if (type != nullptr) TF_KernelBuilder_TypeConstraint(builder, row.attr, type->type, status.get());
-  if (also_attr != nullptr) TF_KernelBuilder_TypeConstraint(builder, also_attr, also, status.get());
+  if (also_attr != nullptr && TF_GetCode(status.get()) == TF_OK)
+    TF_KernelBuilder_TypeConstraint(builder, also_attr, also, status.get());
   const std::string names = row.host_args;
   for (size_t begin = 0; begin < names.size();) {
     size_t end = names.find(' ', begin);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <type_traits>
 
 #include "../base/call.h"
 #include "../base/text.h"
@@ -138,7 +140,8 @@ class Translator {
 
   Value Constant(const std::string& word) {
     Expect(':');
-    const TF_DataType type = TypeNamed(Word());
+    const std::string name = Word();
+    const TF_DataType type = TypeNamed(name);
     const ElementType& element = TypeOf(type);
     if (element.kind == Kind::kFloat) {
       // Written anew, so that nothing but a number gets into the kernel.
@@ -151,10 +154,24 @@ class Translator {
       }
       return {Joined({"((", element.computed, ")", number, ")"}), type};
     }
-    char* end = nullptr;
-    const long long value = std::strtoll(word.c_str(), &end, 10);
-    if (end != word.c_str() + word.size()) Fail("'" + word + "' is no integer");
-    return {Joined({"((", element.computed, ")", std::to_string(value), "l)"}), type};
+    const int bits = element.kind == Kind::kBool ? 1 : static_cast<int>(element.bytes) * 8;
+    const bool is_unsigned = bits == 1 || name[0] == 'u';
+    const std::optional<std::string> number =
+        is_unsigned ? Integer<uint64_t>(word, bits) : Integer<int64_t>(word, bits - 1);
+    if (!number) Fail("'" + word + "' is no " + name);
+    return {Joined({"((", element.computed, ")", *number, is_unsigned ? "ul)" : "l)"}), type};
+  }
+
+  // The number as OpenCL C has it, if it needs no more than these bits beside the sign.
+  template <typename T>
+  static std::optional<std::string> Integer(const std::string& word, int bits) {
+    T value = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    if (stop != end || error != std::errc()) return std::nullopt;
+    const T rest = bits == 64 ? 0 : value >> bits;  // all bits are the sign's
+    if (rest != 0 && (std::is_unsigned_v<T> || rest != static_cast<T>(-1))) return std::nullopt;
+    return std::to_string(value);
   }
 
   Value Operand() {

@@ -13,6 +13,7 @@ constexpr int kTensorShape = 2, kTensorContent = 4, kTensorInts = 7, kTensorInt6
 
 // The number of elements of a TensorShapeProto; -1 for an unknown one.
 int64_t ElementsOf(std::string_view shape) {
+  constexpr int64_t kMostAxes = 64;
   constexpr int kDim = 2, kUnknownRank = 3, kSize = 1;
   int64_t count = 1;
   FieldReader reader(shape);
@@ -23,8 +24,9 @@ int64_t ElementsOf(std::string_view shape) {
     FieldReader dim(part.content);
     for (Field field; dim.Next(&field);)
       if (field.number == kSize) size = static_cast<int64_t>(field.varint);
-    if (size < 0 || size > 64) return -1;  // no list of axes
+    if (size < 0 || size > kMostAxes) return -1;  // no list of axes
     count *= size;
+    if (count > kMostAxes) return -1;
   }
   return count;
 }

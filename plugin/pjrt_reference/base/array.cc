@@ -75,10 +75,8 @@ std::string ToString(const Dims& dims) {
 bool FitsMemory(const Type& type) {
   constexpr int64_t kMost = int64_t{1} << 56;
   int64_t product = 1;
-  bool empty = false;
   for (int64_t dim : type.dims) {
     if (dim < 0) return false;
-    empty = empty || dim == 0;
     const int64_t factor = dim == 0 ? 1 : dim;
     if (product > kMost / factor) return false;
     product *= factor;

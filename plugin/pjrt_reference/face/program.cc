@@ -14,14 +14,14 @@ namespace pjref {
 namespace {
 
 int64_t ReadBuildOptions(WireReader reader, CompileOptions* options) {
-  int64_t copies = 1;
+  int64_t replicas = 1, partitions = 1;
   while (reader.Next()) {
-    if (reader.field() == 4 || reader.field() == 5) {  // replicas, partitions
+    if (reader.field() == 4 || reader.field() == 5) {
       const int64_t count = reader.Integer();
       if (count < 1 || count > 1024)
         throw Refusal(Code::kInvalidArgument,
                       "the number of replicas and partitions must be positive");
-      copies *= count;
+      (reader.field() == 4 ? replicas : partitions) = count;
     } else if (reader.field() == 9) {
       WireReader assignment(reader.Bytes());
       while (assignment.Next()) {
@@ -36,7 +36,7 @@ int64_t ReadBuildOptions(WireReader reader, CompileOptions* options) {
       }
     }
   }
-  return copies;
+  return replicas * partitions;
 }
 
 void ReadDonations(Program* program) {

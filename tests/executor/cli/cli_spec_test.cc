@@ -140,9 +140,7 @@ TEST(Spec, ARawFileForAVariableHasItsElements) {
   const float values[] = {1, 2};
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(values), sizeof(values));
-  EXPECT_EQ(Parsed(absl::StrCat("2=@", path),
-                   {static_cast<DataType>(static_cast<int32_t>(DataType::kFloat) + kRefOffset),
-                    PartialShape({2})}),
+  EXPECT_EQ(Parsed(absl::StrCat("2=@", path), {MakeRef(DataType::kFloat), PartialShape({2})}),
             "f32[2] 1 2");
   std::remove(path.c_str());
 }

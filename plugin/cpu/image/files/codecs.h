@@ -64,7 +64,7 @@ struct JpegEncoding {
 };
 
 // Returns a JPEG file of pixels [height, width, channels], 1 or 3 channels. INTERNAL for sizes or
-// options that libjpeg refuses.
+// options that libjpeg refuses; RESOURCE_EXHAUSTED if there is no memory for the file.
 absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const Shape& shape,
                                        const JpegEncoding& options);
 
@@ -84,11 +84,11 @@ absl::StatusOr<std::string> EncodePng(const uint8_t* pixels, const Shape& shape)
 // width, 3] of the first frame. Height and width are the largest of all frames. Each frame is drawn
 // over the frame before, at its own place; its transparent pixels are left out, and the parts
 // beyond the edges are cut off. Pixels that no frame covers are 0. As in TensorFlow, a frame that
-// giflib cannot decode is the last one, without an error, unless the file ends in it or the frame
-// has no pixels, or too few bytes for them; giflib 5.2.1 leaves its pixels from the fault on
-// undefined. INVALID_ARGUMENT also for an output image with more pixels than the bytes of the whole
-// file could hold: a wide frame and a high one may make such an image. RESOURCE_EXHAUSTED if the
-// frames have more pixels in all than CheckStringBytes permits bytes.
+// giflib cannot decode is left out with all behind it, without an error, unless it is the first,
+// the file ends in it, or it has no pixels or too few bytes for them. INVALID_ARGUMENT also for an
+// output image with more pixels than the bytes of the whole file could hold: a wide frame and a
+// high one may make such an image. RESOURCE_EXHAUSTED if the frames have more pixels in all than
+// CheckStringBytes permits bytes.
 absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixels allocate);
 
 // Decodes a bitmap of 8, 24 or 32 bits a pixel to uint8 [height, width, channels]. `channels` is 3,

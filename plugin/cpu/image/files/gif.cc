@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
@@ -98,6 +99,30 @@ absl::Status CheckSizes(std::string_view contents) {
   return CheckStringBytes(pixels);
 }
 
+// How many frames come before the first fault. Which of the frames of DGifSlurp these are, it does
+// not tell: giflib 5.2.1 leaves a frame with bad codes among them, whose pixels have any values
+// from the fault on, and later ones take it out.
+int FramesBeforeFault(std::string_view contents) {
+  std::string_view rest;
+  const absl::StatusOr<Gif> opened = Open(contents, &rest);
+  if (!opened.ok()) return 0;
+  GifFileType* const gif = opened->get();
+  std::vector<GifByteType> row;
+  int frames = 0;
+  GifRecordType record;
+  while (DGifGetRecordType(gif, &record) == GIF_OK && record != TERMINATE_RECORD_TYPE) {
+    if (record == EXTENSION_RECORD_TYPE && !SkipExtension(gif)) break;
+    if (record != IMAGE_DESC_RECORD_TYPE) continue;
+    if (DGifGetImageDesc(gif) != GIF_OK || gif->Image.Width <= 0) break;
+    row.resize(gif->Image.Width);
+    for (int y = 0; y < gif->Image.Height; ++y) {
+      if (DGifGetLine(gif, row.data(), gif->Image.Width) != GIF_OK) return frames;
+    }
+    ++frames;
+  }
+  return frames;
+}
+
 struct Canvas {
   uint8_t* pixels;
   int64_t height, width;
@@ -140,15 +165,17 @@ absl::Status DecodeGif(std::string_view contents, bool all_frames, AllocatePixel
   std::string_view rest;
   TENON_ASSIGN_OR_RETURN(const Gif gif, Open(contents, &rest));
   // As in TensorFlow, frames before one that is broken count, but not before one that is missing.
-  if (DGifSlurp(gif.get()) != GIF_OK &&
-      (gif->ImageCount <= 0 || gif->SavedImages[gif->ImageCount - 1].RasterBits == nullptr ||
-       gif->Error == D_GIF_ERR_EOF_TOO_SOON)) {
+  const bool whole = DGifSlurp(gif.get()) == GIF_OK;
+  const int count =
+      whole ? gif->ImageCount : std::min(gif->ImageCount, FramesBeforeFault(contents));
+  if (!whole && (count <= 0 || gif->SavedImages[gif->ImageCount - 1].RasterBits == nullptr ||
+                 gif->Error == D_GIF_ERR_EOF_TOO_SOON)) {
     return RefuseGif(contents, gif->Error);
   }
-  if (gif->ImageCount <= 0) return RefuseGif(contents, "it holds no image");
-  const int frames = all_frames ? gif->ImageCount : 1;
+  if (count <= 0) return RefuseGif(contents, "it holds no image");
+  const int frames = all_frames ? count : 1;
   Canvas canvas = {nullptr, 0, 0};
-  for (int i = 0; i < gif->ImageCount; ++i) {
+  for (int i = 0; i < count; ++i) {
     canvas.height = std::max<int64_t>(canvas.height, gif->SavedImages[i].ImageDesc.Height);
     canvas.width = std::max<int64_t>(canvas.width, gif->SavedImages[i].ImageDesc.Width);
   }

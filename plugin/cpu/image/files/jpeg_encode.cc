@@ -1,6 +1,7 @@
 // EncodeJpeg, on libjpeg-turbo.
 #include <csetjmp>
 #include <cstring>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/image/files/codecs.h"
@@ -20,6 +21,7 @@ struct Writer {
   char message[JMSG_LENGTH_MAX] = {};
   JOCTET buffer[1 << 14];
   std::string file;
+  bool out_of_memory = false;
 
   ~Writer() { jpeg_destroy_compress(&jpeg); }
 };
@@ -36,9 +38,16 @@ void ClearBuffer(j_compress_ptr jpeg) {
   jpeg->dest->free_in_buffer = sizeof(w.buffer);
 }
 
+// libjpeg calls this. Its frames are those of C, which no exception may cross.
 void Append(j_compress_ptr jpeg, size_t bytes) {
   auto& w = *static_cast<Writer*>(jpeg->client_data);
-  w.file.append(reinterpret_cast<const char*>(w.buffer), bytes);
+  try {
+    w.file.append(reinterpret_cast<const char*>(w.buffer), bytes);
+    return;
+  } catch (const std::bad_alloc&) {
+    w.out_of_memory = true;
+  }
+  longjmp(w.jump, 1);
 }
 
 boolean EmptyBuffer(j_compress_ptr jpeg) {
@@ -106,6 +115,7 @@ absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const Shape& shape
   Writer w;
   if (!Write(w, pixels, static_cast<JDIMENSION>(height), static_cast<JDIMENSION>(width),
              static_cast<int>(shape.dim(2)), options, marker)) {
+    if (w.out_of_memory) return absl::ResourceExhaustedError("no memory for a JPEG file");
     return absl::InternalError(absl::StrCat("JPEG: ", w.message));
   }
   return std::move(w.file);

@@ -218,7 +218,7 @@ absl::Status PrepareBytesByRow(Prepare& p, const CodedProblem& q) {
         status = made.status();
         return made.ok() ? *made : nullptr;
       });
-  if (packed == nullptr) return status.ok() ? p.Invalid("the weights have no codes") : status;
+  if (packed == nullptr) return status;
   auto s = std::make_shared<BytesByRow>(
       BytesByRow{q, product, std::static_pointer_cast<const ByteWeights>(packed),
                  Following(q.fused, /*adds_bias=*/false)});

@@ -160,7 +160,7 @@ absl::StatusOr<std::shared_ptr<const CodedPanels>> PackCodes(Prepare& p, int i, 
         status = made.status();
         return made.ok() ? *made : nullptr;
       });
-  if (packed == nullptr) return status.ok() ? p.Invalid("the weights have no codes") : status;
+  if (packed == nullptr) return status;
   p.DropInput(i);
   return std::static_pointer_cast<const CodedPanels>(packed);
 }

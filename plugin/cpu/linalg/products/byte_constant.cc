@@ -14,16 +14,15 @@ absl::StatusOr<ByteConstant> ByteConstant::Pack(Prepare& p, int i, const ByteRig
   const std::string key = absl::StrCat("bytes ", side.Form(), " in ", parts);
   const auto packed =
       p.session().GetPacked(value->data(), key, [&]() -> std::shared_ptr<const void> {
-        auto memory = std::make_shared<PackedBytes>(bytes);
-        if (memory->data != nullptr)
-          side.PackWhole(p.workers(), value->data(), parts, memory->data);
+        const auto memory = PackedBytes::Make(bytes);
+        if (memory != nullptr) side.PackWhole(p.workers(), value->data(), parts, memory->data);
         return memory;
       });
-  constant.packed_ = std::static_pointer_cast<const PackedBytes>(packed);
-  if (constant.packed_->data == nullptr) {
+  if (packed == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for packed weights of ", bytes, " bytes"));
   }
+  constant.packed_ = std::static_pointer_cast<const PackedBytes>(packed);
   p.DropInput(i);
   return constant;
 }

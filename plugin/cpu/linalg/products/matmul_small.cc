@@ -121,11 +121,12 @@ absl::Status PackPanels(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
   const Tensor& b = *p.input_value(1);
   const std::string key = absl::StrCat("panels", q.transpose_b ? "^T" : "", q.k, "x", q.n);
   const auto packed = p.session().GetPacked(b.data(), key, [&]() -> std::shared_ptr<const void> {
-    auto bytes = std::make_shared<PackedBytes>(b.bytes());
+    const auto bytes = PackedBytes::Make(b.bytes());
+    if (bytes == nullptr) return nullptr;
     float* to = static_cast<float*>(bytes->data);
     const char* const values = static_cast<const char*>(b.data());  // at any alignment
     const int64_t row = q.transpose_b ? 1 : q.n, column = q.transpose_b ? q.k : 1;
-    for (int64_t j = 0; j < q.n && to != nullptr; j += kColumns) {
+    for (int64_t j = 0; j < q.n; j += kColumns) {
       for (int64_t i = 0; i < q.k; ++i) {
         for (int64_t c = j; c < std::min(j + kColumns, q.n); ++c)
           std::memcpy(to++, values + (i * row + c * column) * sizeof(float), sizeof(float));
@@ -133,10 +134,10 @@ absl::Status PackPanels(Prepare& p, const MatMulProblem& q, SmallMatMul& s) {
     }
     return bytes;
   });
-  s.packed = std::static_pointer_cast<const PackedBytes>(packed);
-  if (s.packed->data == nullptr)
+  if (packed == nullptr)
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for packed weights of ", b.bytes(), " bytes"));
+  s.packed = std::static_pointer_cast<const PackedBytes>(packed);
   p.DropInput(1);
   return absl::OkStatus();
 }

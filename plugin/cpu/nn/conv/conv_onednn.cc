@@ -406,10 +406,8 @@ class Builder {
                                          place(0), ",", place(3));
     const auto packed = p_.session().GetPacked(filter.data(), key,
                                                [&] { return PackScaled(filter, scale, layout); });
-    auto bytes = std::static_pointer_cast<const PackedBytes>(packed);
-    if (bytes == nullptr || bytes->data == nullptr)
-      return absl::ResourceExhaustedError("no memory for a folded filter");
-    return tiled_->Keep(std::move(bytes));
+    if (packed == nullptr) return absl::ResourceExhaustedError("no memory for a folded filter");
+    return tiled_->Keep(std::static_pointer_cast<const PackedBytes>(packed));
   }
 
   std::shared_ptr<const PackedBytes> PackScaled(const Tensor& filter,

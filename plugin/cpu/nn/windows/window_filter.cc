@@ -82,17 +82,16 @@ absl::StatusOr<std::shared_ptr<const PackedBytes>> WindowFilter::PackConstant(Pr
       // process; the last number tells the directions apart.
       absl::StrCat("windows:", places_, "x", groups_, "x", depth_, "x", columns_, "/", depth_step_);
   const auto packed = p.session().GetPacked(filter, key, [&] {
-    auto bytes = std::make_shared<PackedBytes>(this->bytes());
-    if (bytes->data != nullptr)
+    const auto bytes = PackedBytes::Make(this->bytes());
+    if (bytes != nullptr)
       Pack(p.workers(), p.input_type(1), filter, static_cast<float*>(bytes->data));
     return bytes;
   });
-  auto result = std::static_pointer_cast<const PackedBytes>(packed);
-  if (result->data == nullptr)
+  if (packed == nullptr)
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for packed weights of ", bytes(), " bytes"));
   p.DropInput(1);
-  return result;
+  return std::static_pointer_cast<const PackedBytes>(packed);
 }
 
 }  // namespace tenon::cpu

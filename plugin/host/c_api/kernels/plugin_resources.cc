@@ -53,6 +53,17 @@ class PluginResource : public Resource {
   const DeleteFn destroy_;
 };
 
+// Takes the object over: where there is no memory to hold it, destroys it.
+ObjectRef<PluginResource> Hold(std::string_view name, std::string_view plugin, void* object,
+                               DeleteFn destroy) {
+  try {
+    return ObjectRef<PluginResource>::Make(name, plugin, object, destroy);
+  } catch (const std::bad_alloc&) {
+    if (destroy != nullptr) destroy(object);
+    throw;
+  }
+}
+
 // The session's resources. A kernel on which the host gave up may run when the session is gone.
 absl::StatusOr<ResourceManager*> Resources(const TF_OpKernelContext* ctx) {
   const auto& surroundings = ctx->kernel->node.surroundings;
@@ -65,8 +76,7 @@ absl::StatusOr<ResourceManager*> Resources(const TF_OpKernelContext* ctx) {
 // since the plug-in has given the object away.
 absl::Status CreateResource(TF_OpKernelContext* ctx, std::string_view container,
                             std::string_view name, void* object, DeleteFn destroy) {
-  const auto made =
-      ObjectRef<PluginResource>::Make(name, ctx->kernel->def->plugin, object, destroy);
+  const auto made = Hold(name, ctx->kernel->def->plugin, object, destroy);
   TENON_ASSIGN_OR_RETURN(ResourceManager * resources, Resources(ctx));
   const auto found = resources->LookupOrCreate<PluginResource>(
       container, name, [&made] { return ObjectRef<PluginResource>(made); });
@@ -85,8 +95,7 @@ absl::StatusOr<void*> LookupOrCreateResource(TF_OpKernelContext* ctx, std::strin
   if (const auto found = resources->LookupOrCreate<PluginResource>(container, name, none))
     return found->object();
   if (create == nullptr) return absl::InvalidArgumentError("create_func is NULL");
-  const auto made =
-      ObjectRef<PluginResource>::Make(name, ctx->kernel->def->plugin, create(arg), destroy);
+  const auto made = Hold(name, ctx->kernel->def->plugin, create(arg), destroy);
   return resources
       ->LookupOrCreate<PluginResource>(container, name,
                                        [&made] { return ObjectRef<PluginResource>(made); })

@@ -217,6 +217,30 @@ TEST_F(CRunErrors, OfABranchThatDoesNotFitComeWhenItIsTaken) {
             "13 Expect to produce 1 tensors, but only get 2\n\t [[{{node d}}]]");
 }
 
+// Also if the index is constant, and chooses another branch.
+TEST_F(CRunErrors, OfABranchOfACaseThatDoesNotExist) {
+  CopyTo(g(), FloatFunction("Same", "ret { key: 'y' value: 'x' }"));
+  const TF_Output input{Placeholder("x", TF_FLOAT), 0}, index{ScalarConst("index", 0), 0};
+  const testing::TensorPtr fed = testing::Float(1);
+  const TF_DataType type = TF_FLOAT;
+  const auto error = [&](const char* op, const char* second) {
+    pb::AttrValue branches;
+    for (const char* const name : {"Same", second})
+      branches.mutable_list()->add_func()->set_name(name);
+    const std::string wire = branches.SerializeAsString();
+    TF_OperationDescription* desc = New(op, absl::StrCat(op, second).c_str());
+    TF_AddInput(desc, index);
+    TF_AddInputList(desc, &input, 1);
+    TF_SetAttrTypeList(desc, "Tout", &type, 1);
+    TF_SetAttrValueProto(desc, "branches", wire.data(), wire.size(), s());
+    return ErrorOf(Finish(desc), {{input, fed.get()}});
+  };
+  for (const char* op : {"Case", "StatelessCase"}) {
+    EXPECT_EQ(error(op, "Same"), "0 ") << op;
+    EXPECT_EQ(error(op, "Missing"), "5 Function Missing is not defined.") << op;
+  }
+}
+
 TEST_F(CRunErrors, OfAFunctionThatAnotherOneMisses) {
   CopyTo(g(), FloatFunction("Outer", R"pb(
            node_def {

@@ -80,6 +80,10 @@ TEST_F(UsableCores, FindsTheGroupThatAContainerSees) {
   // A group that is not below the mount: its quota is the mount's.
   Write("proc/self/cgroup", "0::/other\n");
   EXPECT_EQ(Quota(), 6);
+  // One whose name begins like the mount's is not below it either.
+  Write("proc/self/cgroup", "0::/docker/abcd\n");
+  Write("cgd/cpu.max", "100000 100000\n");
+  EXPECT_EQ(Quota(), 6);
 }
 
 TEST_F(UsableCores, TakesNonsenseAsNoQuota) {

@@ -126,6 +126,21 @@ TEST(ImageFiles, DoNotGetMemoryForWhatTheyCannotHold) {
   ExpectRefused("PNG", "DecodeImage", png);
 }
 
+// The pixels of a frame that cannot be decoded would be those of the heap from the fault on.
+TEST(ImageFiles, AFrameWithTooFewCodesIsLeftOut) {
+  // A frame of 4x1 pixels: its codes of 9 bits are 256 (clear) and 1, one pixel alone.
+  const std::string bad(",\0\0\0\0\4\0\1\0\0\10\3\0\3\0\0", 16);
+  std::string file = Gif(1, 1, 1);
+  file.pop_back();
+  const absl::StatusOr<std::vector<Tensor>> decoded =
+      Decode("DecodeGif", absl::StrCat(file, bad, ";"));
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(decoded->at(0).shape(), Shape({1, 1, 1, 3}));
+  ExpectRefused(
+      "defective", "DecodeGif",
+      absl::StrCat(file.substr(0, file.find(',')), bad, Gif(1, 1, 1).substr(file.find(','))));
+}
+
 // Each file, cut off anywhere or with any byte changed, is decoded or refused.
 TEST(ImageFiles, MayHoldAnything) {
   const std::string files[] = {Jpeg(), Jpeg({{"progressive", attr::Bool(true)}}), Gif(1, 1, 3),
