@@ -115,6 +115,7 @@ class LoopStep : public SlowStep {
   // devices work in the loop, so the host waits for them after each pass.
   void SetVariables(std::vector<Variable> variables) { variables_ = std::move(variables); }
   std::vector<Variable>& variables() { return variables_; }
+  const std::vector<Variable>& variables() const { return variables_; }
   void SetSteps(StepRange steps) { steps_ = steps; }
   StepRange steps() const { return steps_; }
   void SetEnd(int32_t again, uint32_t next_args, bool synchronize) {
@@ -125,7 +126,6 @@ class LoopStep : public SlowStep {
   absl::Status Run(Frame& frame, const StepArgs& args) const override;
   std::string Describe() const override;
   bool IsNode() const override { return false; }
-  Output WrittenAs(NodeId, int32_t i) const override { return variables_[i].value; }
 
  private:
   // Sets the variables for the first pass.

@@ -33,8 +33,6 @@ class SlowStep {
   // Whether the step works for its node alone. False for a copy, a wait and the like, on which
   // steps of other nodes may rely.
   virtual bool IsNode() const { return true; }
-  // The output of the graph of which output i of the step holds the value. `node`: the step's node.
-  virtual Output WrittenAs(NodeId node, int32_t i) const { return {node, i}; }
   // Whether the step does nothing but wait for a device.
   virtual bool Waits() const { return false; }
   // The stream on which the step queues its work; without a device if it queues none.

@@ -4,17 +4,20 @@
 #include <utility>
 
 #include "executor/cli/reports/run_reports.h"
-#include "executor/run/slow_steps.h"
+#include "executor/run/control_steps.h"
 
 namespace tenon::cli {
 namespace {
 
 constexpr size_t kMostValues = 3000;
 
-Output WrittenAs(const Step& step, int32_t output) {
-  return step.fn == RunSlowStep
-             ? static_cast<const SlowStep*>(step.state)->WrittenAs(step.node, output)
-             : Output{step.node, output};
+// The output of the graph that the step writes as its output i. The step that opens a loop writes
+// the variables of the loop.
+Output WrittenAs(const Step& step, int32_t i) {
+  const auto* const slow =
+      step.fn == RunSlowStep ? static_cast<const SlowStep*>(step.state) : nullptr;
+  const auto* const loop = dynamic_cast<const LoopStep*>(slow);
+  return loop == nullptr ? Output{step.node, i} : loop->variables()[i].value;
 }
 
 }  // namespace

@@ -168,6 +168,23 @@ TEST(RoundTripBytes, ManyPiecesTakeLittleMemory) {
   EXPECT_EQ(1, back.versions().producer());
 }
 
+// As protobuf refuses it.
+TEST(RoundTripBytes, ReasonsOfDeprecationAreText) {
+  const auto import = [](std::string_view reason) {
+    std::string deprecation, signature, function, library, graph;
+    WireWriter(&deprecation).Bytes(2, reason);
+    WireWriter(&signature).Bytes(1, "f");
+    WireWriter(&signature).Bytes(8, deprecation);
+    WireWriter(&function).Bytes(1, signature);
+    WireWriter(&library).Bytes(1, function);
+    WireWriter(&graph).Bytes(2, library);
+    return ImportBinary(graph, "reason.pb").status();
+  };
+  EXPECT_TRUE(import("caf\xc3\xa9").ok());
+  EXPECT_THAT(import("caf\xe9").message(),
+              ::testing::HasSubstr("text that is not UTF-8 in field 2 of OpDeprecation"));
+}
+
 // What no fixture has: fields that we do not know, debug information, gradients, both kinds of
 // versions.
 TEST(RoundTripBytes, KeepsWhatItDoesNotUnderstand) {
