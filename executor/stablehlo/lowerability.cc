@@ -227,7 +227,7 @@ std::vector<int> Lowerability::Memo::ConstantInputs(const Graph& g, NodeId n) {
         needed.push_back(i);
     }
   }
-  const CallKind calls = kind.op == nullptr ? CallKind::kNone : kind.op->facts->calls;
+  const CallKind calls = g.facts(n).calls;
   const std::optional<int> first = FirstArgument(calls);
   if (!first.has_value() || (calls == CallKind::kNone && g.FindFunction(kind.op_name) == nullptr))
     return needed;
@@ -244,7 +244,8 @@ std::vector<int> Lowerability::Memo::ConstantInputs(const Graph& g, NodeId n) {
     const auto it = arguments.find(name);
     if (it == arguments.end()) continue;
     for (const int i : it->second.needed) {
-      if (*first + i < inputs && (stay == nullptr || (*stay)[i])) needed.push_back(*first + i);
+      const bool stays = stay == nullptr || (static_cast<size_t>(i) < stay->size() && (*stay)[i]);
+      if (*first + i < inputs && stays) needed.push_back(*first + i);
     }
   }
   std::ranges::sort(needed);
