@@ -163,7 +163,7 @@ TEST(RoundTripBytes, ManyPiecesTakeLittleMemory) {
   const FunctionEntry* const f = imported->graph.FindFunction("f");
   ASSERT_TRUE(f != nullptr && f->signature != nullptr);
   EXPECT_EQ(kPieces, std::ssize(f->signature->inputs));
-  const pb::GraphDef back = Parsed(ExportBytes(imported->graph), /*text=*/false);
+  const pb::GraphDef back = Parsed(ExportBinary(imported->graph), /*text=*/false);
   EXPECT_EQ(kPieces, back.library().gradient_size());
   EXPECT_EQ(1, back.versions().producer());
 }
