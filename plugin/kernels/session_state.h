@@ -43,7 +43,7 @@ class SessionState {
   // kept for the pair of `constant`, the address of the constant's data, and `key`: the data must
   // stay allocated as long as this object, as a later constant at that address would get the value.
   // Calls `make` without a lock, perhaps on several threads at once; every caller gets the result
-  // that was stored first. A null result is stored too.
+  // that was stored first. If `make` returns null, so does this function; nothing is kept then.
   virtual std::shared_ptr<const void> GetPacked(
       const void* constant, std::string_view key,
       const std::function<std::shared_ptr<const void>()>& make) = 0;
