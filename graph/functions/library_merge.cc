@@ -99,7 +99,7 @@ void LibraryState::Restore(Graph& graph) const {
   for (size_t i = had; i < graph.functions().size(); ++i)
     LibraryAccess::ForgetKinds(graph, graph.functions()[i].name);
   if (graph.functions().size() != had) LibraryAccess::SetFunctions(graph, functions_);
-  if (LibraryAccess::LibraryExtra(graph) != extra_) LibraryAccess::SetLibraryExtra(graph, extra_);
+  LibraryAccess::SetLibraryExtra(graph, extra_);
   if (graph.versions_wire() != versions_) graph.SetVersions(versions_);
 }
 

@@ -70,7 +70,7 @@ void LibraryAccess::ForgetKinds(Graph& graph, std::string_view op) {
 }
 
 void LibraryAccess::SetLibraryExtra(Graph& graph, std::string_view wire) {
-  graph.library_extra_ = graph.storage_->Copy(wire);
+  if (wire != graph.library_extra_) graph.library_extra_ = graph.storage_->Copy(wire);
 }
 
 void LibraryAccess::ShareKind(Graph& graph, NodeId n, const NodeKind& kind) {

@@ -22,7 +22,8 @@ class LibraryAccess {
   // Keep copies `bytes` into the graph's storage. ReadFunction makes an entry, a view of `wire`,
   // which the storage must keep; the signature is null if its bytes are malformed. SetFunctions
   // replaces all functions; of equal names the first is found. LibraryExtra is the bytes of the
-  // library besides functions (gradients, unknown fields); SetLibraryExtra copies them.
+  // library besides functions (gradients, unknown fields); SetLibraryExtra copies them unless they
+  // are the same.
   static std::string_view Keep(Graph& graph, std::string_view bytes);
   static FunctionEntry ReadFunction(std::string_view wire, SourcePos pos, Graph& graph);
   static void SetFunctions(Graph& graph, std::vector<FunctionEntry> functions);
