@@ -28,9 +28,9 @@ struct FusedProgram {
 // Translates a program whose inputs have these types. Throws INVALID_ARGUMENT that has the number
 // of the statement, from 0 on, and quotes the program: an op or a type that no statement may have,
 // a value that is not there yet, a constant that its type does not have, a wrong number or type of
-// operands, text behind the end, or more than kMostStatements. Throws INVALID_ARGUMENT without them unless there are 1 to kMostInputs
-// inputs, and UNIMPLEMENTED if Cast or SelectV2 takes an input of a type that no kernel here
-// computes.
+// operands, text behind the end, or more than kMostStatements. Throws INVALID_ARGUMENT without them
+// unless there are 1 to kMostInputs inputs, and UNIMPLEMENTED if Cast or SelectV2 takes an input of
+// a type that no kernel here computes.
 FusedProgram TranslateProgram(std::string_view text, const std::vector<TF_DataType>& inputs);
 
 // Whether an op whose first operand has this type may stand in a program. An op that may report an
