@@ -5,8 +5,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/process_util.h"
@@ -531,73 +529,6 @@ TEST(Check, ACrashTakesOnlyItsCase) {
     EXPECT_THAT(dead.err, HasSubstr("ended outside of them")) << kind;
     EXPECT_NE(json::parse(dead.out)["status"]["code"], "OK") << kind;
   }
-}
-
-TEST(Check, GoldenOps) {
-  const Finished run =
-      GraphRun({"check", "tests/golden/ops", "--ops", "Relu,AddV2,Reshape", "--json"});
-  EXPECT_EQ(run.exit, 0) << run.err;
-  const json doc = json::parse(run.out);
-  EXPECT_EQ(doc["summary"]["ops"], 3);
-  EXPECT_EQ(doc["summary"]["failed"], 0);
-  EXPECT_GT(doc["summary"]["passed"], 40);
-  for (const char* key : {"file", "case", "op", "status", "detail"})
-    EXPECT_TRUE(doc["cases"][0].contains(key)) << key;
-}
-
-// A Const of two floats, 1 and `second`.
-std::string Pair(const std::string& name, const std::string& second) {
-  return "node { name: \"" + name +
-         "\" op: \"Const\" attr { key: \"dtype\" value { type: DT_FLOAT } } attr { key: \"value\" "
-         "value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, " +
-         second + "] } } } }\n";
-}
-std::string Unary(const std::string& name, const std::string& op, const std::string& input) {
-  return "node { name: \"" + name + "\" op: \"" + op + "\" input: \"" + input +
-         "\" attr { key: \"T\" value { type: DT_FLOAT } } }\n";
-}
-
-TEST(Check, CasesReachNodesOfOtherScopes) {
-  for (const std::string shared : {"shared", "some/shared", "c000/shared"}) {
-    const std::string text = Pair(shared, "-2") + Unary("c000/op", "Abs", shared) +
-                             Pair("c000/want0", "2") + Unary("c005/op", "Abs", "c000/op") +
-                             Unary("c005/more", "Abs", shared) + Pair("c005/want0", "2");
-    const Finished run = GraphRun({"check", TempFile("reach.pbtxt", text), "--json"});
-    EXPECT_EQ(run.exit, 0) << run.err;
-    const json doc = json::parse(run.out);
-    EXPECT_EQ(doc["summary"]["passed"], 2) << shared;
-    EXPECT_EQ(doc["cases"].size(), 2) << shared;
-  }
-}
-
-TEST(Check, ADefectCountsForAllThatReachIt) {
-  const std::string text = Unary("shared", "Abs", "nowhere") + Unary("c000/op", "Abs", "shared") +
-                           Pair("c000/want0", "2") + Pair("c001/op", "2") + Pair("c001/want0", "2");
-  const Finished run = GraphRun({"check", TempFile("defect.pbtxt", text), "--json"});
-  EXPECT_EQ(run.exit, 3) << run.err;
-  const json doc = json::parse(run.out);
-  ASSERT_EQ(doc["cases"].size(), 2);
-  EXPECT_EQ(doc["cases"][0]["status"], "failed");
-  EXPECT_THAT(std::string(doc["cases"][0]["detail"]), HasSubstr("nowhere"));
-  EXPECT_EQ(doc["cases"][1]["status"], "passed");
-}
-
-TEST(Check, WrongAnswersFail) {
-  const std::string cases =
-      TempFile("Neg.pbtxt",
-               "node { name: \"c000/in0\" op: \"Const\" attr { key: \"dtype\" value { type: "
-               "DT_FLOAT } } attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape "
-               "{} float_val: 1 } } } }\n"
-               "node { name: \"c000/op\" op: \"Neg\" input: \"c000/in0\" attr { key: \"T\" value { "
-               "type: DT_FLOAT } } }\n"
-               "node { name: \"c000/want0\" op: \"Const\" attr { key: \"dtype\" value { type: "
-               "DT_FLOAT } } attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape "
-               "{} float_val: 1 } } } }\n");
-  const Finished run = GraphRun({"check", cases});
-  EXPECT_EQ(run.exit, 3);
-  EXPECT_THAT(run.err,
-              HasSubstr("Neg.pbtxt: c000: failed: c000/op:0 element [] is -1 where 1 is right"));
-  EXPECT_EQ(GraphRun({"check", "/nonexistent"}).exit, 4);
 }
 
 }  // namespace

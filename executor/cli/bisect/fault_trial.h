@@ -30,8 +30,8 @@ class FaultTrial {
   // an empty text. Waits for the process without a limit of its own: --timeout, if it was given, is
   // in the command. If the shell cannot start the program, the result is an empty text.
   // RESOURCE_EXHAUSTED: no shell can be started. INTERNAL: the system does not tell how the shell
-  // ended. INVALID_ARGUMENT: the stderr to be read has more than 1
-  // MiB. Other errors are those of writing and reading the files of the trial.
+  // ended. INVALID_ARGUMENT: the stderr to be read has more than 1 MiB. Other errors are those of
+  // writing and reading the files of the trial.
   absl::StatusOr<std::string> Of(const FailingCase& failing) const;
   // Runs this program with `command`, a command line without its name, and --json. Returns what it
   // printed to stdout, whatever its exit code is. Its stderr is dropped. Errors are those of Of,

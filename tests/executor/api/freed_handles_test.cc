@@ -1,13 +1,13 @@
 // Objects that a program deletes twice, or uses after it has deleted them: each is told of, and
 // nothing else happens. tests/abi/hostile_arguments_test.cc passes a deleted object to every
 // function.
-#include <sys/resource.h>
 
 #include <functional>
 
 #include "graph/c_api/handles.h"
 #include "tensorflow/c/c_api_experimental.h"
 #include "tests/executor/api/c_api_util.h"
+#include "tests/support/process_memory.h"
 
 namespace tenon {
 namespace {
@@ -337,11 +337,6 @@ TEST_F(CFreedHandles, ManyGraphsNeedNoMoreMemoryThanFew) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps freed memory for a while";
 #endif
-  const auto peak = [] {
-    rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;  // KiB
-  };
   const auto make = [&](int count) {
     for (int i = 0; i < count; ++i) {
       TF_Graph* const graph = TF_NewGraph();
@@ -352,9 +347,9 @@ TEST_F(CFreedHandles, ManyGraphsNeedNoMoreMemoryThanFew) {
     }
   };
   make(1000);
-  const auto before = peak();
+  const int64_t before = testing::PeakResidentBytes();
   make(20000);
-  EXPECT_LT(peak() - before, 2000);
+  EXPECT_LT(testing::PeakResidentBytes() - before, 2000 << 10);
 }
 
 TEST(CWeakHandle, KnowsTheObjectFromTheNextOne) {

@@ -1,23 +1,14 @@
 // Memory of ten thousand runs of a cluster.
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "tests/executor/clusters/reference_util.h"
 #include "tests/executor/graph_text_util.h"
 #include "tests/executor/session/heap_count_util.h"
+#include "tests/support/process_memory.h"
 
 namespace tenon::many_runs_test {
 namespace {
-
-int64_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  int64_t size = 0, resident = 0;
-  statm >> size >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
 
 class ManyRuns : public ::testing::TestWithParam<const char*> {};
 
@@ -50,12 +41,12 @@ TEST_P(ManyRuns, TakeNoFurtherMemory) {
   };
   ASSERT_NO_FATAL_FAILURE(run(1000));
   ASSERT_NO_FATAL_FAILURE(run(1000));
-  const int64_t first = allocations, resident = ResidentBytes();
+  const int64_t first = allocations, resident = testing::ResidentBytes();
   ASSERT_NO_FATAL_FAILURE(run(7000));
   ASSERT_NO_FATAL_FAILURE(run(1000));
   // Sanitizers keep freed memory for a while.
   if (testing::HeapAllocations()) {
-    EXPECT_LT(ResidentBytes() - resident, 1 << 20);
+    EXPECT_LT(testing::ResidentBytes() - resident, 1 << 20);
   }
   // Whether the caller waits for a run, or finds that it is over, is by chance.
   EXPECT_NEAR(static_cast<double>(allocations), static_cast<double>(first), 0.2 * first);

@@ -1,8 +1,5 @@
 // Folding a chain of constants takes the memory of what stays, not of all that lay in between.
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "executor/compile/passes/evaluator.h"
@@ -10,6 +7,7 @@
 #include "grappler_lite/pipeline/pipeline.h"
 #include "gtest/gtest.h"
 #include "tests/executor/graph_text_util.h"
+#include "tests/support/process_memory.h"
 
 namespace tenon {
 namespace {
@@ -129,13 +127,6 @@ TEST(FoldedChains, WhatIsFetchedWaitedForOrReadByOthersStays) {
 }
 
 // Of this process.
-int64_t ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  int64_t size = 0, resident = 0;
-  statm >> size >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
 // Planning computes what depends on constants too, where no pass did.
 TEST(FoldedChains, PlansKeepNoValuesInBetween) {
   constexpr int kLength = 150;
@@ -147,7 +138,7 @@ TEST(FoldedChains, PlansKeepNoValuesInBetween) {
   for (int i = 1; i <= kLength; ++i)
     nodes += Node(absl::StrCat("n", i), "Neg", {absl::StrCat("n", i - 1)});
   nodes += Node("sum", "AddV2", {"x", "n9"});
-  const int64_t before = ResidentBytes();
+  const int64_t before = testing::ResidentBytes();
   const auto session = testing::MakeSession(nodes);
   const std::vector<std::string> fetches = {absl::StrCat("n", kLength), "n6", "sum"};
   const auto executable = session->Prepare({"x"}, fetches);
@@ -162,7 +153,7 @@ TEST(FoldedChains, PlansKeepNoValuesInBetween) {
       EXPECT_EQ((*results)[i].flat<float>()[kElements - 1], expected[i]);
     }
   }
-  EXPECT_LT(ResidentBytes() - before, kLength * kElements * int64_t{sizeof(float)} / 2);
+  EXPECT_LT(testing::ResidentBytes() - before, kLength * kElements * int64_t{sizeof(float)} / 2);
 }
 
 TEST(FoldedChains, NodesOfSeveralOutputsGoToo) {

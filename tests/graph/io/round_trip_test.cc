@@ -1,7 +1,6 @@
 // Every model goes through the graph and back without a change, as protobuf sees it.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
-#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -18,6 +17,7 @@
 #include "proto/graph_def.pb.h"
 #include "tests/support/folder_test.h"
 #include "tests/support/paths.h"
+#include "tests/support/process_memory.h"
 
 namespace tenon {
 namespace {
@@ -151,14 +151,9 @@ TEST(RoundTripBytes, ManyPiecesTakeLittleMemory) {
     piece.mutable_versions()->set_producer(1);
     wire += piece.SerializeAsString();
   }
-  const auto peak_kb = [] {
-    rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-  };
-  const long before = peak_kb();
+  const int64_t before = testing::PeakResidentBytes();
   const absl::StatusOr<Imported> imported = ImportBytes(wire, "pieces.pb");
-  EXPECT_LE(peak_kb() - before, 100'000);
+  EXPECT_LE(testing::PeakResidentBytes() - before, 100'000 << 10);
   ASSERT_TRUE(imported.ok()) << imported.status();
   const FunctionEntry* const f = imported->graph.FindFunction("f");
   ASSERT_TRUE(f != nullptr && f->signature != nullptr);

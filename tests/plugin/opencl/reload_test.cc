@@ -1,24 +1,16 @@
 // The plug-in for OpenCL devices goes and comes back: what it made of the driver goes with it.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "graph/base/sanitizers.h"
 #include "plugin/device/device.h"
 #include "plugin/host/loading/loader.h"
 #include "tests/support/paths.h"
+#include "tests/support/process_memory.h"
 
 namespace tenon::opencl_test {
 namespace {
-
-int64_t ResidentBytes() {
-  std::ifstream file("/proc/self/statm");
-  int64_t all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
 
 TEST(OpenClReload, AThousandLoadsTakeNoMoreMemoryThanAFew) {
   const std::string path = testing::Built("lib/plugins/libtenon_opencl.so");
@@ -39,10 +31,10 @@ TEST(OpenClReload, AThousandLoadsTakeNoMoreMemoryThanAFew) {
     }
     const absl::Status unloaded = UnloadPlugin(path);
     ASSERT_TRUE(unloaded.ok()) << unloaded;
-    if (load == kFew) few = ResidentBytes();
+    if (load == kFew) few = testing::ResidentBytes();
   }
   // The resident size goes up and down in steps of 2 MiB, three at most in 3,000 loads.
-  EXPECT_LT(ResidentBytes() - few, 8 << 20);
+  EXPECT_LT(testing::ResidentBytes() - few, 8 << 20);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // What a program does wrong with sessions: it gets a status, and the session goes on.
-#include <sys/resource.h>
 
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "tests/executor/api/session/session_util.h"
+#include "tests/support/process_memory.h"
 
 namespace tenon {
 namespace {
@@ -210,15 +210,10 @@ TEST_F(CHostileSession, ManySessionsTakeNoMemory) {
       EXPECT_EQ(TF_OK, session.code());
     }
   };
-  const auto peak_kb = [] {
-    rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-  };
   make(500);
-  const long before = peak_kb();
+  const int64_t before = testing::PeakResidentBytes();
   make(5000);
-  EXPECT_LE(peak_kb() - before, 8192) << "in 5,000 sessions";
+  EXPECT_LE(testing::PeakResidentBytes() - before, 8 << 20) << "in 5,000 sessions";
 }
 
 TEST_F(CHostileSession, ThreadsShareASessionWhileTheGraphGrows) {

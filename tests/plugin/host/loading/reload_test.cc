@@ -20,6 +20,7 @@
 #include "tensorflow/c/c_api_experimental.h"
 #include "tests/plugin/host/c_api/kernel_node_util.h"
 #include "tests/support/paths.h"
+#include "tests/support/process_memory.h"
 
 namespace tenon {
 namespace {
@@ -244,12 +245,6 @@ TEST_F(ReloadTest, HostMemoryKeepsItsLibraryMapped) {
   ASSERT_TRUE(UnloadPlugin(path).ok());
 }
 
-size_t ResidentBytes() {
-  size_t total = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> total >> resident;
-  return resident * 4096;
-}
-
 // Loaded and used `times` times, and failed as often.
 void Reload(const std::string& path, const TestNode& node, int times) {
   for (int i = 0; i < times; ++i) {
@@ -275,11 +270,11 @@ TEST_F(ReloadTest, AThousandReloadsLeakNothing) {
   ASSERT_TRUE(UnloadPlugin(path_).ok());
   Reload(path_, node, 20);
   const size_t allocated = mallinfo2().uordblks;  // 0 where a sanitizer stands for malloc
-  [[maybe_unused]] const size_t resident = ResidentBytes();
+  [[maybe_unused]] const int64_t resident = testing::ResidentBytes();
   Reload(path_, node, 1000);
   EXPECT_LT(mallinfo2().uordblks, allocated + (16 << 10));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  EXPECT_LT(ResidentBytes(), resident + (2 << 20));
+  EXPECT_LT(testing::ResidentBytes(), resident + (2 << 20));
 #endif
   EXPECT_EQ(MappingsOf(path_), 0);
 }

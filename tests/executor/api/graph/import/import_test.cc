@@ -1,5 +1,4 @@
 // TF_GraphImportGraphDef with its options.
-#include <sys/resource.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include "google/protobuf/text_format.h"
 #include "tensorflow/c/c_api_experimental.h"
 #include "tests/executor/api/c_api_util.h"
+#include "tests/support/process_memory.h"
 
 namespace tenon {
 namespace {
@@ -413,14 +413,9 @@ TEST_F(Import, ManyPiecesTakeLittleMemory) {
     piece.mutable_versions()->set_producer(1);
     wire += piece.SerializeAsString();
   }
-  const auto peak_kb = [] {
-    rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-  };
-  const long before = peak_kb();
+  const int64_t before = testing::PeakResidentBytes();
   ImportBytes(wire);
-  EXPECT_LE(peak_kb() - before, 100'000);
+  EXPECT_LE(testing::PeakResidentBytes() - before, 100'000 << 10);
   EXPECT_EQ(kPieces, GraphDef().library().gradient_size());
 }
 
