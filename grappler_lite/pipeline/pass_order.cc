@@ -10,6 +10,29 @@
 #include "grappler_lite/pipeline/pipeline.h"
 
 namespace tenon {
+
+// Each is defined at the end of the pass's own source.
+std::unique_ptr<Pass> MakeImplementationSelector();
+std::unique_ptr<Pass> MakeFunctionOptimization();
+std::unique_ptr<Pass> MakeModelPruning();
+std::unique_ptr<Pass> MakeCommonSubgraphElimination();
+std::unique_ptr<Pass> MakeDebugStripper();
+std::unique_ptr<Pass> MakeConstantFolding();
+std::unique_ptr<Pass> MakeShapeOptimization();
+std::unique_ptr<Pass> MakeAutoMixedPrecisionBfloat16();
+std::unique_ptr<Pass> MakeAutoMixedPrecisionHalf();
+std::unique_ptr<Pass> MakePinToHostOptimization();
+std::unique_ptr<Pass> MakeArithmeticOptimization();
+std::unique_ptr<Pass> MakeLayoutOptimizer();
+std::unique_ptr<Pass> MakeRemapping();
+std::unique_ptr<Pass> MakeStaticQuantization();
+std::unique_ptr<Pass> MakeDynamicInt8();
+std::unique_ptr<Pass> MakeInt8Weights();
+std::unique_ptr<Pass> MakeInt4Weights();
+std::unique_ptr<Pass> MakeLoopOptimization();
+std::unique_ptr<Pass> MakeDependencyOptimization();
+std::unique_ptr<Pass> MakeFunctionSpecialization();
+
 namespace {
 
 absl::Status CheckKnown(std::string_view what, std::string_view name,
