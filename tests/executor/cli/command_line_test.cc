@@ -4,11 +4,18 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <set>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "executor/cli/options/flags.h"
 #include "executor/values/text.h"
 
 namespace tenon::cli {
 namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 
 TEST(OptimizerArguments, NameLibrariesByTheirFullPaths) {
   CompileFlags flags;
@@ -31,6 +38,37 @@ TEST(OptimizerArguments, HaveAllThatPlacesNodesAndMakesClusters) {
   EXPECT_EQ(OptimizerArguments(flags),
             " --device=A:0 --soft-placement=off --spread --xla=all --xla-buckets=8,64 --xla-async"
             " --xla-errors=fail");
+}
+
+// Of the flags that place nodes and choose passes, those that are left out change no answer.
+TEST(OptimizerArguments, HaveWithThoseOfPassesEachFlagThatIsDeclared) {
+  const std::set<std::string_view> left_out = {"--threads", "--inter-op", "--xla-cache"};
+  CompileFlags flags;
+  const auto declare = [&flags](Declarer& d) {
+    flags.DeclarePlacement(d);
+    flags.DeclareLevel(d);
+    flags.DeclarePasses(d);
+    flags.DeclareRewriting(d);
+  };
+  const absl::Status given = SetFlags(
+      "--device=A --place=b=A --no-fallback --soft-placement=off --spread --xla=all --xla-buckets=8"
+      " --xla-async --xla-errors=fail --allow-tf32 --opt-level=2 --passes=remapping"
+      " --config='remapping: OFF' --disable-pass=remapping --disable-rewrite=remapping.fold_mul"
+      " --fast-math --target=tensorflow --precision=w8",
+      declare);
+  ASSERT_TRUE(given.ok()) << given;
+  const std::string repeated = OptimizerArguments(flags) + PassArguments(flags) + " ";
+  // The error lists what is declared.
+  const std::string error(SetFlags("--none", declare).message());
+  const std::vector<std::string> declared =
+      absl::StrSplit(error.substr(error.rfind(": ") + 2), ", ");
+  EXPECT_GT(declared.size(), 15u) << error;
+  for (const std::string& flag : declared) {
+    if (left_out.contains(flag)) continue;
+    EXPECT_THAT(repeated, AnyOf(HasSubstr(absl::StrCat(" ", flag, "=")),
+                                HasSubstr(absl::StrCat(" ", flag, " "))))
+        << "give it a value above, and a line in command_line.cc";
+  }
 }
 
 TEST(OptimizerArguments, LeaveLibrariesToTheLoaderThatItSearchesFor) {
