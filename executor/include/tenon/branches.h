@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tenon/function.h"
+#include "tenon/internal/function_ref.h"
 
 namespace tenon::inline v0 {
 namespace internal {
@@ -206,7 +207,9 @@ auto Cond(const Tensor& pred, const Then& then_branch, const Else& else_branch,
       if (pred) return Result(then_branch());
       return Result(else_branch());
     }
-    const std::array<std::function<Result()>, 2> branches = {then_branch, else_branch};
+    const auto when_true = [&] { return Result(then_branch()); };
+    const auto when_false = [&] { return Result(else_branch()); };
+    const std::array<internal::FunctionRef<Result()>, 2> branches = {when_true, when_false};
     return internal::Select<Result>("If", pred, branches, where);
   }
 }

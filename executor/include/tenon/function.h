@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tenon/concrete_function.h"
+#include "tenon/internal/function_ref.h"
 #include "tenon/internal/function_rep.h"
 #include "tenon/internal/shared.h"
 #include "tenon/internal/signature.h"
@@ -41,6 +42,57 @@ struct FunctionOptions {
   // optimized and planned as a whole anyway.
   bool jit = false;
 };
+
+namespace internal {
+
+// What a Function has whatever the type of its callable is. Compiled once for all Functions.
+class FunctionCore {
+ public:
+  using Callable = std::unique_ptr<void, void (*)(void*)>;
+  // Runs the callable with symbols in the place of tensors, and gives its result with symbols; null
+  // for void.
+  using Run = FunctionRef<std::shared_ptr<void>(MakeInputs&, CollectOutputs&)>;
+
+  FunctionCore(Callable function, FunctionOptions chosen, Where place)
+      : callable(std::move(function)), options(Named(std::move(chosen))), where(OfProgram(place)) {
+    CheckName(options.name, "a Function", where);
+    traces.Configure(options.name, options.input_signature, options.reduce_retracing, where);
+  }
+
+  // TraceTable::Find of a trace that `run` makes.
+  std::shared_ptr<Trace> FindTrace(const CallArgs& call, Run run,
+                                   TraceTable::DescribeArgs describe) {
+    return traces.Find(
+        call, [&](const Signature& signature) { return MakeTrace(signature, run); }, describe);
+  }
+
+  const Callable callable;
+  const FunctionOptions options;
+  const Where where;
+  TraceTable traces;
+
+ private:
+  static FunctionOptions Named(FunctionOptions options) {
+    options.device = DeviceName(options.device);
+    return options;
+  }
+
+  std::shared_ptr<Trace> MakeTrace(const Signature& signature, Run run) const {
+    auto graph = std::make_shared<TraceGraph>(scopes.trace);
+    const TraceUse use(graph);
+    graph->Begin(where);
+    const TraceScope scope(graph.get(), &options.device);
+    MakeInputs make_inputs(*graph, signature, where);
+    CollectOutputs collect(*graph, where);
+    auto trace = std::make_shared<Trace>();
+    trace->result = run(make_inputs, collect);
+    trace->function = FunctionRep::Finish(options.name + "_" + std::to_string(NextNumber()), graph,
+                                          std::move(collect.outputs), where);
+    return trace;
+  }
+};
+
+}  // namespace internal
 
 // A callable as a function of tensors. A call looks for a trace of its signature: types, shapes and
 // devices of the tensors, values of C++ arguments, and which variables it is given. If there is
@@ -70,7 +122,11 @@ class Function : private internal::BracedCalls<Function<F>, internal::Parameters
 
  public:
   explicit Function(F callable, FunctionOptions options = {}, Where where = Where::current())
-      : core_("Function", std::make_shared<Core>(std::move(callable), std::move(options), where)) {}
+      : core_("Function",
+              std::make_shared<internal::FunctionCore>(
+                  internal::FunctionCore::Callable(
+                      new F(std::move(callable)), [](void* made) { delete static_cast<F*>(made); }),
+                  std::move(options), where)) {}
 
   using Braced::operator();
   // Calls of up to six arguments know the place of the call, longer ones that of the Function.
@@ -150,30 +206,25 @@ class Function : private internal::BracedCalls<Function<F>, internal::Parameters
 
  private:
   friend Braced;
-  struct Core {
-    Core(F function, FunctionOptions chosen, Where place)
-        : callable(std::move(function)),
-          options(Named(std::move(chosen))),
-          where(internal::OfProgram(place)) {
-      internal::CheckName(options.name, "a Function", where);
-      traces.Configure(options.name, options.input_signature, options.reduce_retracing, where);
-    }
-    static FunctionOptions Named(FunctionOptions options) {
-      options.device = internal::DeviceName(options.device);
-      return options;
-    }
-    F callable;
-    const FunctionOptions options;
-    const Where where;
-    internal::TraceTable traces;
-  };
 
   template <typename Result, typename... Args>
-  std::shared_ptr<internal::Trace> FindTrace(internal::CallArgs& call, const Args&... args) const {
-    return core_->traces.Find(
-        call,
-        [&](const internal::Signature& signature) { return MakeTrace<Result>(signature, args...); },
-        [&] { return internal::ArgDescriber(args...).parts; });
+  std::shared_ptr<internal::Trace> FindTrace(const internal::CallArgs& call,
+                                             const Args&... args) const {
+    const auto run = [&](internal::MakeInputs& make_inputs,
+                         internal::CollectOutputs& collect) -> std::shared_ptr<void> {
+      F& callable = *static_cast<F*>(core_->callable.get());
+      std::tuple<internal::TracedArg<Args>...> symbols(internal::AsTraced(args)...);
+      std::apply([&](auto&... parts) { (internal::Walk(parts, make_inputs), ...); }, symbols);
+      if constexpr (std::is_void_v<Result>) {
+        std::apply(callable, symbols);
+        return nullptr;
+      } else {
+        auto result = std::make_shared<Result>(std::apply(callable, symbols));
+        internal::Walk(*result, collect);
+        return result;
+      }
+    };
+    return core_->FindTrace(call, run, [&] { return internal::ArgDescriber(args...).parts; });
   }
 
   template <typename... Args>
@@ -197,32 +248,7 @@ class Function : private internal::BracedCalls<Function<F>, internal::Parameters
     }
   }
 
-  template <typename Result, typename... Args>
-  std::shared_ptr<internal::Trace> MakeTrace(const internal::Signature& signature,
-                                             const Args&... args) const {
-    auto graph = std::make_shared<internal::TraceGraph>(internal::scopes.trace);
-    const internal::TraceUse use(graph);
-    graph->Begin(core_->where);
-    const internal::TraceScope scope(graph.get(), &core_->options.device);
-    std::tuple<internal::TracedArg<Args>...> symbols(internal::AsTraced(args)...);
-    internal::MakeInputs make_inputs(*graph, signature, core_->where);
-    std::apply([&](auto&... parts) { (internal::Walk(parts, make_inputs), ...); }, symbols);
-    auto trace = std::make_shared<internal::Trace>();
-    internal::CollectOutputs collect(*graph, core_->where);
-    if constexpr (std::is_void_v<Result>) {
-      std::apply(core_->callable, symbols);
-    } else {
-      auto result = std::make_shared<Result>(std::apply(core_->callable, symbols));
-      internal::Walk(*result, collect);
-      trace->result = std::move(result);
-    }
-    trace->function = internal::FunctionRep::Finish(
-        core_->options.name + "_" + std::to_string(internal::NextNumber()), graph,
-        std::move(collect.outputs), core_->where);
-    return trace;
-  }
-
-  internal::Shared<Core> core_;
+  internal::Shared<internal::FunctionCore> core_;
 };
 
 }  // namespace tenon::inline v0

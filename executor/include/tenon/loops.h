@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "tenon/branches.h"
+#include "tenon/internal/function_ref.h"
 
 namespace tenon::inline v0 {
 namespace internal {
@@ -46,8 +46,8 @@ inline void CheckLoopCount(size_t given, size_t variables, Where where) {
 
 // A loop as a node. The callables take the variables as a vector.
 inline std::vector<Tensor> LoopInTrace(
-    const std::function<Tensor(const std::vector<Tensor>&)>& cond,
-    const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body,
+    FunctionRef<Tensor(const std::vector<Tensor>&)> cond,
+    FunctionRef<std::vector<Tensor>(const std::vector<Tensor>&)> body,
     const std::vector<Tensor>& variables, Where where) {
   TraceGraph& graph = *scopes.trace;
   const std::lock_guard lock(TraceMutex());
@@ -113,10 +113,9 @@ inline std::vector<Tensor> LoopInTrace(
 }
 
 // A loop: LoopInTrace in a trace, plain C++ outside of one.
-inline std::vector<Tensor> Loop(
-    const std::function<Tensor(const std::vector<Tensor>&)>& cond,
-    const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body,
-    std::vector<Tensor> variables, Where where) {
+inline std::vector<Tensor> Loop(FunctionRef<Tensor(const std::vector<Tensor>&)> cond,
+                                FunctionRef<std::vector<Tensor>(const std::vector<Tensor>&)> body,
+                                std::vector<Tensor> variables, Where where) {
   if (scopes.trace != nullptr) return LoopInTrace(cond, body, variables, where);
   const size_t count = variables.size();
   while (cond(variables)) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/internal/function_ref.h"
 #include "tenon/loops.h"
 
 namespace tenon::inline v0 {
@@ -30,8 +30,9 @@ struct Stepped {
   std::vector<Tensor> carries, stacked;
 };
 inline Stepped RunSteps(const Tensor& count, std::vector<Tensor> carries,
-                        const std::function<std::pair<std::vector<Tensor>, std::vector<Tensor>>(
-                            const Tensor&, const std::vector<Tensor>&)>& step,
+                        FunctionRef<std::pair<std::vector<Tensor>, std::vector<Tensor>>(
+                            const Tensor&, const std::vector<Tensor>&)>
+                            step,
                         const std::vector<std::pair<DType, Shape>>& elements, Where where) {
   Stepped result;
   if (scopes.trace == nullptr) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/internal/function_ref.h"
 #include "tenon/internal/function_rep.h"
 #include "tenon/internal/signature.h"
 #include "tenon/internal/trace_report.h"
@@ -48,6 +49,9 @@ struct Trace {
 // The traces of one function. Thread-safe, but for Configure.
 class TraceTable {
  public:
+  using Make = FunctionRef<std::shared_ptr<Trace>(const Signature&)>;
+  using DescribeArgs = FunctionRef<std::vector<ArgPart>()>;
+
   // Must come once, before the other functions.
   void Configure(std::string name, std::vector<TensorSpec> signature, bool relax, Where where) {
     name_ = std::move(name);
@@ -61,8 +65,7 @@ class TraceTable {
   // input_signature does not admit, FAILED_PRECONDITION if the function calls itself while it is
   // traced, with the same arguments or 64 calls deep, and for new variables (NewVariables); else
   // what `make` throws. The fifth trace of the function is told on stderr, once.
-  template <typename Make, typename Describe>
-  std::shared_ptr<Trace> Find(CallArgs& call, const Make& make, const Describe& describe) {
+  std::shared_ptr<Trace> Find(const CallArgs& call, Make make, DescribeArgs describe) {
     {
       const std::lock_guard lock(mutex_);
       if (last_ != nullptr && last_key_ == call.key && !last_->IsOutdated()) return last_;
@@ -94,49 +97,7 @@ class TraceTable {
     return current;
   }
 
-  template <typename Make, typename Describe>
-  std::shared_ptr<Trace> FindSlowly(CallArgs& call, const Make& make, const Describe& describe) {
-    const std::lock_guard tracing(TraceMutex());
-    Signature signature = SignatureOf(call);
-    if (std::shared_ptr<Trace> trace = Serving(signature, call)) return trace;
-    signature.parts = describe();
-    int depth = 0;  // of calls of the function by itself, with other arguments each
-    for (const Tracing* outer = CurrentTracing(); outer != nullptr; outer = outer->outer) {
-      if (outer->table != this) continue;
-      if (*outer->key == call.key || ++depth >= 64) {
-        Throw(TF_FAILED_PRECONDITION,
-              "The function \"" + name_ + "\" calls itself while it is traced" +
-                  (depth >= 64 ? std::string(", 64 calls deep") : std::string()) +
-                  ". A graph has no recursion: write While, or recurse by a C++ argument that"
-                  " ends it",
-              where_);
-      }
-    }
-    std::string why =
-        depth > 0 ? "it calls itself, with other arguments than before" : Why(signature);
-    if (relax_ && input_signature_.empty()) Relax(signature);
-    Tracing current{this, &call.key, CurrentTracing()};
-    struct Restore {
-      Tracing* outer;
-      ~Restore() { CurrentTracing() = outer; }
-    } restore{current.outer};
-    CurrentTracing() = &current;
-    NewVariables variables{name_, count() != 0, ToString(where_)};
-    const NoteVariables note(&variables);
-    std::shared_ptr<Trace> trace = make(signature);
-    variables.Check();
-    trace->signature = std::move(signature);
-    trace->why = std::move(why);
-    trace->NoteConstants();
-    const std::lock_guard lock(mutex_);
-    NoteTrace(*trace);
-    traces_.push_back(trace);
-    by_key_[call.key] = trace;
-    if (traces_.size() == 5 || (traces_.size() > 5 && !warned_)) Warn(*trace);
-    last_key_ = call.key;
-    return last_ = trace;
-  }
-
+  std::shared_ptr<Trace> FindSlowly(const CallArgs& call, Make make, DescribeArgs describe);
   Signature SignatureOf(const CallArgs& call) const {
     Signature signature;
     if (call.has_specs) {
@@ -165,6 +126,49 @@ class TraceTable {
   std::string last_key_;
   std::shared_ptr<Trace> last_;
 };
+
+inline std::shared_ptr<Trace> TraceTable::FindSlowly(const CallArgs& call, Make make,
+                                                     DescribeArgs describe) {
+  const std::lock_guard tracing(TraceMutex());
+  Signature signature = SignatureOf(call);
+  if (std::shared_ptr<Trace> trace = Serving(signature, call)) return trace;
+  signature.parts = describe();
+  int depth = 0;  // of calls of the function by itself, with other arguments each
+  for (const Tracing* outer = CurrentTracing(); outer != nullptr; outer = outer->outer) {
+    if (outer->table != this) continue;
+    if (*outer->key == call.key || ++depth >= 64) {
+      Throw(TF_FAILED_PRECONDITION,
+            "The function \"" + name_ + "\" calls itself while it is traced" +
+                (depth >= 64 ? std::string(", 64 calls deep") : std::string()) +
+                ". A graph has no recursion: write While, or recurse by a C++ argument that"
+                " ends it",
+            where_);
+    }
+  }
+  std::string why =
+      depth > 0 ? "it calls itself, with other arguments than before" : Why(signature);
+  if (relax_ && input_signature_.empty()) Relax(signature);
+  Tracing current{this, &call.key, CurrentTracing()};
+  struct Restore {
+    Tracing* outer;
+    ~Restore() { CurrentTracing() = outer; }
+  } restore{current.outer};
+  CurrentTracing() = &current;
+  NewVariables variables{name_, count() != 0, ToString(where_)};
+  const NoteVariables note(&variables);
+  std::shared_ptr<Trace> trace = make(signature);
+  variables.Check();
+  trace->signature = std::move(signature);
+  trace->why = std::move(why);
+  trace->NoteConstants();
+  const std::lock_guard lock(mutex_);
+  NoteTrace(*trace);
+  traces_.push_back(trace);
+  by_key_[call.key] = trace;
+  if (traces_.size() == 5 || (traces_.size() > 5 && !warned_)) Warn(*trace);
+  last_key_ = call.key;
+  return last_ = trace;
+}
 
 // The type and the shape of a tensor argument in words: "float32(2, 3)".
 inline std::string Describe(const ArgSpec& spec) {
