@@ -15,6 +15,7 @@
 #include "executor/run/tasks.h"
 #include "graph/base/status_macros.h"
 #include "graph/base/within_memory.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/ir/nodes.h"
 #include "graph/tensor/kept_buffers.h"
 #include "plugin/kernels/run_limits.h"
@@ -140,6 +141,7 @@ absl::Status Frame::Begin(absl::Span<const Tensor> feeds, const RunContext& cont
   context_ = context;
   for (Device* device : plan_.devices) device->BeginRun();
   values_->has_empty_copy.store(false, std::memory_order_relaxed);
+  values_->may_be_in_use.store(false, std::memory_order_relaxed);
   pass_ = Pass();
   passes_ = 0;
   values_->passes.store(0, std::memory_order_relaxed);
@@ -188,9 +190,17 @@ absl::Status Frame::SynchronizeAtEnd(const absl::Status& run) {
   for (size_t i = 0; i < plan_.devices.size(); ++i) {
     Device& device = *plan_.devices[i];
     if (may_be_settled && plan_.settled[i] && device.has_several_runs()) continue;
-    status.Update(device.SynchronizeAllActivity());
+    const absl::Status done = device.SynchronizeAllActivity();
+    NoteError(done);
+    status.Update(done);
   }
   return status;
+}
+
+// A limit of the run itself (RunLimits::Check) is no fault of a plug-in.
+void Frame::NoteError(const absl::Status& status) {
+  if (absl::IsDeadlineExceeded(status) && IsPluginFault(status))
+    values_->may_be_in_use.store(true, std::memory_order_relaxed);
 }
 
 void Frame::BeginCall(int32_t number, const AsyncStep* step, ContextPtr call) {
@@ -206,6 +216,7 @@ absl::Status Frame::EndCall(int32_t number) {
   if (status.ok()) {
     node_ = waiting;
   } else {
+    NoteError(status);
     failed_call_ = number;
   }
   return status;
@@ -250,6 +261,7 @@ void Frame::Abandon() {
 }
 
 void Frame::End() {
+  if (values_->may_be_in_use.load()) Abandon();
   for (Device* device : plan_.devices) device->EndRun();
   for (Event& e : values_->events) {
     if (e.handle != nullptr) e.device->ReleaseEvent(e.handle);

@@ -87,11 +87,13 @@ class Frame : public RunState {
   // Notes that the run had a copy of no bytes. Such a copy has no event, so no wait for the copy
   // tells of the work before it: SynchronizeAtEnd then waits for all devices.
   void NoteEmptyCopy() { values_->has_empty_copy.store(true, std::memory_order_relaxed); }
-  // Gives up for ever the memory that the run holds, for a device that did not end its work in time
-  // and may still use the memory. End must follow.
-  void Abandon();
+  // Notes an error of a step, of a call or of a device, also one that the run does not return.
+  // After one of a device that did not end its work in time, and so may still use the memory of the
+  // run, End gives up that memory for ever.
+  void NoteError(const absl::Status& status);
   // Ends a run: releases its events, slots, feeds, fetch buffers and a borrowed arena. Before, all
-  // calls must have ended (EndCalls), and no device may still use the run's memory (Synchronize).
+  // calls must have ended (EndCalls), and no device may still use the run's memory (Synchronize),
+  // NoteError aside.
   void End();
 
   const Plan& plan() const { return plan_; }
@@ -227,11 +229,13 @@ class Frame : public RunState {
     std::vector<LastPreparation> last_preparations;
     std::atomic<int64_t> passes{0};  // of all loops
     std::atomic<bool> has_empty_copy{false};
+    std::atomic<bool> may_be_in_use{false};  // by a device, after the run
   };
   Frame(const Plan& plan, std::shared_ptr<Values> values);
   int64_t PlaceOf(int32_t call, int32_t node) const;
   bool borrows_arena() const;
   // Makes `arena`, which may be null, the frame's arena. RESOURCE_EXHAUSTED if it is null.
+  void Abandon();
   absl::Status SetArena(BufferRef arena);
   void Patch(absl::Span<const uint32_t> args, void* data);
 

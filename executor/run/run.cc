@@ -51,6 +51,7 @@ absl::Status RunRow(Frame& frame, uint32_t begin, uint32_t end) {
       absl::Status status = step->fn(step->state, args);
       if constexpr (kWatched) status = AfterStep(frame, step - steps, std::move(status));
       if (!status.ok()) [[unlikely]] {
+        frame.NoteError(status);
         frame.set_failed_step(static_cast<uint32_t>(step - steps));
         return status;
       }
@@ -139,12 +140,6 @@ absl::StatusOr<std::vector<Tensor>> CollectFetches(const Plan& plan, const Frame
   return values;
 }
 
-// Whether a device was waited for and did not end its work: a limit of the run itself
-// (RunLimits::Check) is no fault of a plug-in.
-bool MayUseMemoryStill(const absl::Status& status) {
-  return absl::IsDeadlineExceeded(status) && IsPluginFault(status);
-}
-
 absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const Tensor> feeds,
                                              const RunContext& context, Frame& frame,
                                              bool is_counted) {
@@ -153,7 +148,6 @@ absl::StatusOr<std::vector<Tensor>> RunFrame(const Plan& plan, absl::Span<const 
   // Comes after an error, too: queued work may still write to this run's memory.
   if (!plan.devices.empty()) status.Update(frame.SynchronizeAtEnd(status));
   if (plan.is_watched) TensorGuards::Get().CheckAll();
-  if (MayUseMemoryStill(status)) frame.Abandon();
   TENON_RETURN_IF_ERROR(status);
   return CollectFetches(plan, frame);
 }

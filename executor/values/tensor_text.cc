@@ -61,7 +61,7 @@ class Renderer {
   }
 
   // One style for all elements, as NumPy chooses it: fixed point with as few decimals as the shown
-  // numbers need (at most six), or scientific.
+  // numbers need (at most six), or scientific, where fixed point would lose the small ones.
   void ChooseStyle() {
     if (!IsFloatLike(tensor_.dtype())) return;
     double largest = 0, smallest = HUGE_VAL;
@@ -72,7 +72,7 @@ class Renderer {
       smallest = std::min(smallest, value);
     }
     decimals_ = 0;
-    scientific_ = largest >= 1e7 || (largest > 0 && largest < 1e-4);
+    scientific_ = largest >= 1e7 || smallest < 1e-4 || largest > 1000 * smallest;
     if (scientific_) return;
     for (const int64_t i : elements_) {
       const double value = ElementAsDouble(tensor_, i);

@@ -58,7 +58,8 @@ absl::StatusOr<int64_t> WindowedDim(int64_t in, int64_t size, int64_t dilation, 
   // A window of n elements spans (n - 1) * dilation + 1, of none nothing.
   TENON_ASSIGN_OR_RETURN(const int64_t spread,
                          MultiplyDims(std::max<int64_t>(size - 1, 0), dilation));
-  TENON_ASSIGN_OR_RETURN(const int64_t free, SubtractDims(in, spread + std::min<int64_t>(size, 1)));
+  TENON_ASSIGN_OR_RETURN(const int64_t span, AddDims(spread, std::min<int64_t>(size, 1)));
+  TENON_ASSIGN_OR_RETURN(const int64_t free, SubtractDims(in, span));
   return free / stride + 1;
 }
 
@@ -71,7 +72,7 @@ absl::StatusOr<int64_t> DilatedDim(int64_t in, int64_t size, int64_t dilation, i
   const bool overflows = __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), dilation, &window);
   // TensorFlow computes (in - window + stride) / stride in integers, which round toward 0: the
   // result is negative only if the window exceeds the dimension by two strides or more.
-  if (overflows) return d;
+  if (overflows || window == std::numeric_limits<int64_t>::max()) return d;
   if ((window - in + 1) / 2 < stride) return AtRunTime(d);
   ++window;
   return Invalid("Computed output size would be negative: ", (in - window + stride) / stride,

@@ -139,12 +139,9 @@ absl::StatusOr<TensorProtoHeader> ParseHeader(std::string_view wire) {
   while (reader.Next(&f)) {
     if (f.number == kDtype && f.type == WireType::kVarint) dtype = f.scalar;
     if (f.number != kShape || f.type != WireType::kBytes) continue;
-    if (!shape.empty()) {
-      merged = absl::StrCat(shape, f.bytes);
-      shape = merged;
-    } else {
-      shape = f.bytes;
-    }
+    if (merged.empty()) merged = shape;
+    if (!merged.empty()) absl::StrAppend(&merged, f.bytes);
+    shape = merged.empty() ? f.bytes : merged;
   }
   if (!reader.ok()) return Malformed();
   return MakeHeader(dtype, shape);

@@ -44,7 +44,7 @@ class Verifier {
       }
     }
     for (NodeId n = 0; n < graph_.num_node_ids(); ++n) {
-      if (!graph_.alive(n)) continue;
+      if (!graph_.alive(n) || (options_.only != nullptr && !(*options_.only)[n])) continue;
       if (n >= first_new) CheckName(n);
       CheckDevice(n);
       for (const KindDefect& d : KindDefects(graph_.kind(n))) Add(n, d.code, d.message);

@@ -54,6 +54,8 @@ struct VerifyOptions {
   bool from_file = false;
   int64_t max_const_bytes = ImportLimits().max_const_bytes;  // of one constant, decoded
   const Graph* sound = nullptr;                              // as for VerifyNodes of defect.h
+  // By id: the nodes to check. Null: all of them. Cycles and shapes are those of the whole graph.
+  const std::vector<bool>* only = nullptr;
   // The caller has inferred all shapes without an error, so shape functions do not run again.
   // Cycles are still looked for: shapes say nothing of control edges.
   bool shapes_are_known = false;

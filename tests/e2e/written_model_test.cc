@@ -136,5 +136,29 @@ TEST(WrittenModels, OfText) {
   EXPECT_EQ(run.exit, 0) << run.err;
 }
 
+// What trains reads labels, which no signature takes.
+TEST(WrittenModels, KeepPlaceholdersOfTraining) {
+  const std::string type = "attr { key: 'T' value { type: DT_FLOAT } }";
+  const std::string model = WriteSavedModel(
+      "training",
+      TextNode("label", "Placeholder", "", "attr { key: 'dtype' value { type: DT_FLOAT } }") +
+          TextNode("y", "Neg", "input: 'x'", type) +
+          TextNode("loss", "Sub", "input: 'y' input: 'label'", type),
+      {});
+  std::string text = ReadFile(model + "/saved_model.pbtxt");
+  const std::string before = "collection_def {";
+  text.insert(text.find(before),
+              "collection_def { key: 'losses' value { node_list { value: 'loss:0' } } }\n");
+  std::ofstream(model + "/saved_model.pbtxt") << text;
+  const std::string out = NewFolder("written_training");
+  const Finished opt = GraphRun({"opt", model, "-o", out});
+  ASSERT_EQ(opt.exit, 0) << opt.err;
+  EXPECT_EQ(GraphRun({"run", out, "--input", "x=2xf32=1,2", "--expect", "y=2xf32=-1,-2"}).exit, 0);
+  const Finished loss =
+      GraphRun({"run", out, "--input", "x=2xf32=1,2", "--input", "label=2xf32=5,5", "--output",
+                "loss", "--expect", "loss=2xf32=-6,-7"});
+  EXPECT_EQ(loss.exit, 0) << loss.out << loss.err;
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
+#include "executor/api/graph/edits.h"
 #include "executor/api/graph/graph_mark.h"
 #include "executor/api/graph/tf_graph.h"
 #include "graph/base/status_macros.h"
@@ -139,6 +140,7 @@ absl::Status AddTo(const GradientCall& call, TF_Output* dy)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(call.graph.mutex) {
   TF_Graph& graph = call.graph;
   TENON_ASSIGN_OR_RETURN(const GradientRequest request, RequestOf(call));
+  TENON_RETURN_IF_ERROR(CheckEdits(graph));
   KnowShapes(graph, graph.graph.num_node_ids());
   GraphMark before(graph);
   const absl::StatusOr<std::vector<Output>> gradients =

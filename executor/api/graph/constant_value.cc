@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "executor/api/base/arguments.h"
+#include "executor/api/graph/edits.h"
 #include "executor/compile/passes/evaluator.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/tensor_handles.h"
@@ -72,6 +73,7 @@ class ConstantFinder {
   absl::StatusOr<std::optional<Tensor>> Find(Output output)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph_.mutex) {
     KnowShapes(graph_, graph_.graph.num_node_ids());
+    TENON_RETURN_IF_ERROR(CheckEdits(graph_));
     stale_ = StaleNodes(graph_);
     if (!FindNodes(output)) return std::nullopt;
     CpuEvaluator evaluator(KernelRegistry::Global());

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/api/base/arguments.h"
 #include "executor/api/base/op_text.h"
+#include "executor/api/graph/edits.h"
 #include "executor/api/graph/graph_to_function.h"
 #include "executor/api/graph/tf_function.h"
 #include "executor/api/graph/tf_graph.h"
@@ -132,6 +133,7 @@ std::string NameIn(std::string_view function) {
 absl::StatusOr<TF_Function> MakeFunction(const FunctionRequest& request) {
   absl::ReaderMutexLock lock(&request.body->mutex);
   const Graph& graph = request.body->graph;
+  TENON_RETURN_IF_ERROR(CheckEdits(*request.body));
   FunctionParts parts;
   parts.name = request.name;
   parts.append_hash = request.append_hash;

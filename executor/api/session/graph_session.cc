@@ -1,6 +1,8 @@
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "executor/api/graph/edits.h"
 #include "executor/api/session/tf_session.h"
 #include "graph/base/status_macros.h"
 #include "graph/c_api/callback_scope.h"
@@ -70,6 +72,10 @@ absl::Status GraphSession::UpdateLocked() {
   FreezeChanged();
   Graph snapshot = graph_->graph.Snapshot();
   for (const NodeId n : frozen_) TakeNode(snapshot, n, core_->session().graph());
+  // A node that stays as it was need not fit what has been added since.
+  std::vector<NodeId> edited = graph_->edited;
+  edited.insert(edited.end(), frozen_.begin(), frozen_.end());
+  TENON_RETURN_IF_ERROR(CheckEdits(snapshot, edited));
   core_->SetGraph(std::move(snapshot));
   version_ = graph_->version;
   return absl::OkStatus();

@@ -1,6 +1,8 @@
 #include "executor/cli/graphs/training.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
@@ -60,6 +62,47 @@ void MarkBehind(const Fanouts& fanouts, bool control, const std::vector<bool>& b
   }
 }
 
+// What TensorFlow's functions leave behind that nobody reads: the predicate of a cond, and what
+// tells of values in the scope of an assertion.
+bool IsLeftover(std::string_view name) {
+  const std::vector<std::string_view> scopes = absl::StrSplit(name, '/');
+  if (scopes.back() == "pred_id") return true;
+  return std::any_of(scopes.begin(), scopes.end() - 1,
+                     [](std::string_view scope) { return absl::StartsWith(scope, "assert_"); });
+}
+
+bool ChangesVariable(const Graph& graph, NodeId n) {
+  const std::string_view op = graph.op_name(n);
+  return IsChangeOfResource(op) || absl::StartsWith(op, "Assign") || absl::StartsWith(op, "Apply");
+}
+
+// Marks the nodes that change variables, and those that only marked nodes read, such as the step of
+// a moving average.
+std::vector<bool> BeforeChanges(const Graph& graph, const Fanouts& fanouts) {
+  std::vector<bool> marked(graph.num_node_ids());
+  std::vector<NodeId> pending;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (!graph.alive(n) || !ChangesVariable(graph, n)) continue;
+    marked[n] = true;
+    pending.push_back(n);
+  }
+  while (!pending.empty()) {
+    const NodeId reader = pending.back();
+    pending.pop_back();
+    for (const Output& input : graph.data_inputs(reader)) {
+      if (input.node == kNoNode || marked[input.node]) continue;
+      const auto uses = fanouts.of(input.node);
+      if (!std::all_of(uses.begin(), uses.end(), [&](const Fanouts::Use& use) {
+            return use.port == kControlPort || marked[use.node];
+          }))
+        continue;
+      marked[input.node] = true;
+      pending.push_back(input.node);
+    }
+  }
+  return marked;
+}
+
 }  // namespace
 
 std::vector<bool> ResultsOfTraining(const Graph& graph) {
@@ -76,9 +119,11 @@ std::vector<bool> ResultsOfTraining(const Graph& graph) {
   for (const NodeId variable : Variables(graph)) training[variable] = false;
   MarkBehind(fanouts, /*control=*/true, none, training);
   MarkBehind(fanouts, /*control=*/false, training, results);
+  const std::vector<bool> steps = BeforeChanges(graph, fanouts);
   for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
-    if (graph.alive(n) && (IsPlaceholder(graph, n) || graph.num_outputs(n) == 0))
-      results[n] = false;
+    if (!results[n]) continue;
+    results[n] = !IsPlaceholder(graph, n) && graph.num_outputs(n) != 0 && !steps[n] &&
+                 !IsLeftover(graph.name(n));
   }
   if (std::find(results.begin(), results.end(), true) == results.end()) return {};
   return results;

@@ -12,7 +12,8 @@ namespace tenon::cli {
 // other results or not. It is computed from a Placeholder, and neither from a gradient nor after a
 // change of a variable. Gradients are known by their names, as tf.gradients gives them
 // ("gradients/…", "train/gradients/…"). A Placeholder is no result, nor is a summary or what
-// becomes of one.
+// becomes of one, a value that only changes of variables read, directly or by way of such values, a
+// node "pred_id" of a cond, or a node in the scope of an assertion ("assert_…/").
 //
 // Empty if the graph is none that trains (it has no Initializer), or if no node is such a result:
 // then nothing is known of what its users ask for.

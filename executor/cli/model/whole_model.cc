@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/graphs/initializer.h"
@@ -30,8 +31,9 @@ class Collector {
     if (node != kNoNode) AddFetch(absl::StrCat("^", graph_.name(node)));
   }
   void Feed(std::string_view name) {
-    if (!graph_.ParseOutput(name).ok()) return;
-    if (fed_.emplace(name).second) ends_.feeds.emplace_back(name);
+    const absl::StatusOr<Output> output = graph_.ParseOutput(name);
+    if (!output.ok()) return;
+    if (fed_.insert(*output).second) ends_.feeds.emplace_back(name);
     AddFetch(std::string(name));
   }
   Endpoints Take() { return std::move(ends_); }
@@ -42,7 +44,8 @@ class Collector {
   }
 
   const Graph& graph_;
-  std::set<std::string> fed_, fetched_;
+  absl::flat_hash_set<Output> fed_;
+  std::set<std::string> fetched_;
   Endpoints ends_;
 };
 
@@ -65,6 +68,10 @@ absl::StatusOr<Endpoints> EndpointsOfWhole(const SavedModel& model, const Graph&
   ends.Fetch(meta.init_op);
   for (const std::string& name : constants) ends.Fetch(absl::StrCat(name, ":0"));
   for (const std::string& name : meta.other_names) ends.Fetch(name);
+  // What trains takes Placeholders that are no argument of a signature.
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    if (graph.alive(n) && IsPlaceholder(graph, n)) ends.Feed(graph.OutputName({n, 0}));
+  }
   return ends.Take();
 }
 

@@ -10,9 +10,10 @@
 namespace tenon::cli {
 
 // All that TensorFlow's loaders feed, fetch or run of the graph of `model`: arguments and results
-// of all signatures, the restoration, the initializer, assets, CapturedConstants, whose errors are
-// returned, and MetaGraph::other_names. Each feed, and each fetch, comes once. A fed tensor is
-// fetched too: it keeps its node. `graph` is the model's graph, without defects.
+// of all signatures, other Placeholders, the restoration, the initializer, assets,
+// CapturedConstants, whose errors are returned, and MetaGraph::other_names. Each feed, and each
+// fetch, comes once. A fed tensor is fetched too: it keeps its node. `graph` is the model's graph,
+// without defects.
 absl::StatusOr<Endpoints> EndpointsOfWhole(const SavedModel& model, const Graph& graph);
 
 // Marks each node of `graph`, the model's, that takes the handle of a variable which a function has

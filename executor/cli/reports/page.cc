@@ -1,6 +1,7 @@
 #include "executor/cli/reports/page.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +13,33 @@
 #include "executor/cli/reports/timeline.h"
 
 namespace tenon::cli {
+
+namespace {
+
+// Some keys of what AddOpTable says of the runs.
+Json Tables(const RunWatch& watch, std::initializer_list<std::string_view> keys) {
+  Invocation tables;
+  tables.output.json = true;
+  AddOpTable(watch.record(), "text", tables);
+  Json chosen = Json::Object();
+  for (const std::string_view key : keys) {
+    if (std::optional<Json> value = tables.doc.Find(key)) chosen.Set(key, *std::move(value));
+  }
+  return chosen;
+}
+
+// The names of the results, and the tensors of the graph that they are.
+Json ResultsJson(const RunRequest& request) {
+  Json results = Json::Array();
+  for (size_t i = 0; i < request.outputs.size(); ++i) {
+    Json result = Json::Object();
+    result.Set("name", request.outputs[i].name).Set("tensor", request.fetches[i]);
+    results.Push(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace
 
 Page::Page(const CompileFlags& flags) : flags_(flags) {}
 
@@ -33,18 +61,15 @@ void Page::AddPlan(const Executable& executable, double load_ms) {
 }
 
 void Page::AddTimeline(const RunWatch& watch) {
-  if (wanted() && watch.wanted()) Set("timeline", TimelineJson(watch.record()));
+  if (!wanted() || !watch.wanted()) return;
+  Set("timeline", TimelineJson(watch.record()));
+  // Of the same recording, whose steps the table of a bench has not measured.
+  if (!watch.record().runs().empty()) Set("chain", Tables(watch, {"critical_path"}));
 }
 
 void Page::AddTimes(const RunWatch& watch) {
   if (!wanted() || !watch.wanted() || watch.record().runs().empty()) return;
-  Invocation tables;
-  tables.output.json = true;
-  AddOpTable(watch.record(), "text", tables);
-  Json times = Json::Object();
-  for (const std::string_view key : {"op_table", "nodes", "lanes", "critical_path"}) {
-    if (std::optional<Json> value = tables.doc.Find(key)) times.Set(key, *std::move(value));
-  }
+  Json times = Tables(watch, {"op_table", "nodes", "lanes"});
   const std::vector<RunSpan>& runs = watch.runs();
   times.Set("runs",
             std::count_if(runs.begin(), runs.end(), [](const RunSpan& run) { return run.whole; }));
@@ -63,7 +88,10 @@ absl::Status Page::Write(const Workbench& bench, const Executable& executable,
                         OptimizedGraph(executable), OptimizerReport(executable),
                         *bench.watchers->history(), *bench.watchers->provenance(),
                         PlacementReport(executable)};
-  if (request != nullptr) subject.fed = BeforeRuns(executable, 0, *request).fed;
+  if (request != nullptr) {
+    subject.fed = BeforeRuns(executable, 0, *request).fed;
+    Set("results", ResultsJson(*request));
+  }
   subject.more = std::move(more_);
   status.Update(WriteHtmlReport(flags_.report, std::move(subject)));
   return status;

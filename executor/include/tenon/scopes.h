@@ -2,7 +2,6 @@
 // for. A scope is destroyed on the thread that made it, and before the scopes that it stands in.
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,7 +50,9 @@ inline void CheckName(std::string_view name, const char* what, Where where, bool
   bool is_right = !name.empty() && (is_inner || is_plain(name[0]));
   bool begins = false;  // behind a '>'
   for (const char c : name) {
-    is_right = is_right && (is_plain(c) || (!begins && std::strchr("_-/>", c) != nullptr));
+    is_right =
+        is_right &&
+        (is_plain(c) || (!begins && std::string_view("_-/>").find(c) != std::string_view::npos));
     begins = c == '>';
   }
   is_right = is_right && !begins;

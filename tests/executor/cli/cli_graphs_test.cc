@@ -161,7 +161,16 @@ TEST(ResultsOfTraining, AreWhatPlaceholdersGive) {
     }
     return names;
   };
+  const std::string average =
+      Op("mean", "VariableV2", {}, kDtype + "attr { key: 'shape' value { shape {} } }") +
+      Assign("set_mean", "mean") + Op("mean/distance", "Sub", {"mean", "y"}, t) +
+      Op("mean/step", "Mul", {"mean/distance", "one"}, t) +
+      Op("mean/AssignMovingAvg", "AssignSub", {"mean", "mean/step"}, t);
+  const std::string leftovers = Op("cond/pred_id", "Identity", {"x"}, t) +
+                                Op("assert_broadcastable/values/shape", "Shape", {"y"}, t);
   EXPECT_THAT(outputs(model), ElementsAre()) << "nothing initializes it";
+  EXPECT_THAT(outputs(model + average + leftovers + After("init", {"set_v", "set_mean"})),
+              ElementsAre("y", "loss"));
   EXPECT_THAT(outputs(model + After("init", {"set_v"})), ElementsAre("y", "loss"));
 }
 

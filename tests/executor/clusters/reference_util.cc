@@ -28,8 +28,13 @@ ReferencePlugin::ReferencePlugin(const std::vector<std::string>& options) {
 ReferencePlugin::~ReferencePlugin() { ShutdownPlugins(); }
 
 std::unique_ptr<Session> ReferencePlugin::Open(const std::string& text,
-                                               const ClusterOptions& clusters) const {
+                                               const ClusterOptions& clusters,
+                                               std::optional<uint64_t> order_seed) const {
   SessionOptions options;
+  if (order_seed.has_value()) {
+    options.order = NodeOrder::kSeed;
+    options.order_seed = *order_seed;
+  }
   options.threads = 1;
   options.opt_level = 0;
   options.clusters = clusters;

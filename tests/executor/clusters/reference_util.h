@@ -1,6 +1,7 @@
 // Sessions whose nodes the reference plug-in for PJRT compiles.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,8 +21,10 @@ class ReferencePlugin {
   ReferencePlugin(const ReferencePlugin&) = delete;
   ReferencePlugin& operator=(const ReferencePlugin&) = delete;
 
-  // On one thread, at opt_level 0, where `options` says nothing else. All nodes are compiled.
-  std::unique_ptr<Session> Open(const std::string& text, const ClusterOptions& clusters) const;
+  // On one thread, at opt_level 0. All nodes are compiled. The order of nodes that do not need one
+  // another is drawn by `order_seed`, if there is one.
+  std::unique_ptr<Session> Open(const std::string& text, const ClusterOptions& clusters,
+                                std::optional<uint64_t> order_seed = std::nullopt) const;
 
  private:
   std::vector<Device*> devices_;

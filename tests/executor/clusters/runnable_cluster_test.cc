@@ -142,6 +142,36 @@ TEST(LateCopies, KeepTheMemoryOfTheirRun) {
   EXPECT_EQ(freed, 1);
 }
 
+// The run returns the error of the node that stands first in the file. In half of the orders that
+// is not the cluster, which runs earlier: its memory is kept all the same.
+TEST(LateCopies, KeepTheMemoryAlsoBehindAnotherError) {
+  const testing::ReferencePlugin plugin({"unready_events=transfer", "column_major=true"});
+  ClusterOptions clusters;
+  clusters.timeout_s = 0.01;
+  const std::string graph = testing::Placeholder("x", "dim { size: -1 } dim { size: 2 }") +
+                            testing::Placeholder("z", "dim { size: 1 } dim { size: 1 }") +
+                            testing::Node("inverse", "MatrixInverse", {"z"}) +
+                            testing::Node("a", "Neg", {"x"}) +
+                            testing::Node("y", "Mul", {"a", "x"});
+  static int freed;
+  freed = 0;
+  alignas(64) static float data[4] = {1, -2, 3, -4};
+  constexpr int kSeeds = 16;
+  std::vector<Buffer*> fed;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const auto session = plugin.Open(graph, clusters, seed);
+    ASSERT_NE(session, nullptr);
+    fed.push_back(Buffer::Wrap(
+        data, sizeof(data), [](void*, size_t, void*) { ++freed; }, nullptr));
+    const Tensor x(DataType::kFloat, Shape({2, 2}), BufferRef::Adopt(fed.back()));
+    const Tensor z = testing::Floats({0}, Shape({1, 1}));
+    const absl::Status late = session->Run({{"x", x}, {"z", z}}, {"inverse", "y"}).status();
+    EXPECT_EQ(late.code(), absl::StatusCode::kInvalidArgument) << late;
+  }
+  EXPECT_GT(freed, 0);  // the cluster has not run
+  EXPECT_LT(freed, kSeeds);
+}
+
 // A file may name the op, but stands for no cluster by any number.
 TEST(ClusterOp, OfAFileStandsForNoCluster) {
   const testing::ReferencePlugin plugin;

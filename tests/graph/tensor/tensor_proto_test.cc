@@ -128,6 +128,20 @@ TEST(TensorProto, UnpackedAndMixedRuns) {
               ElementsAre(5, 6, 7));
 }
 
+TEST(TensorProto, AShapeMayComeInPieces) {
+  const std::string dims[] = {std::string("\x12\x00", 2),
+                              std::string("\x12\x04\x12\x02\x08\x02", 6),
+                              std::string("\x12\x04\x12\x02\x08\x03", 6)};
+  const std::string values = std::string("\x08\x03\x3a\x01\x07", 5);  // int32, one value: 7
+  for (const auto& [pieces, shape] :
+       {std::pair(dims[1], Shape({2})), std::pair(dims[1] + dims[2], Shape({2, 3})),
+        std::pair(dims[0] + dims[1] + dims[0] + dims[2] + dims[1], Shape({2, 3, 2}))}) {
+    const absl::StatusOr<Tensor> tensor = TensorFromWire(values + pieces);
+    ASSERT_TRUE(tensor.ok()) << tensor.status();
+    EXPECT_EQ(tensor->shape(), shape);
+  }
+}
+
 TEST(TensorProto, ContentIsViewedAndKeepsItsOwner) {
   auto owner = std::make_shared<std::string>(
       Wire("dtype: DT_INT32 tensor_content: '\\001\\000\\000\\000' tensor_shape { }"));

@@ -129,6 +129,10 @@ absl::Status GraphImporter::CheckOptions() const {
     const std::string source = PortText(from.first, from.second);
     if (to.oper == nullptr || to.oper->graph != &graph_)
       return Bad("input_map entry ", source, " leads to no node of the graph");
+    if (to.index < kControlPort) {
+      return Bad("input_map entry ", source, " leads to output ", to.index, " of node '",
+                 graph_.graph.name(to.oper->node), "'");
+    }
     if ((from.second == kControlPort) != (to.index == kControlPort)) {
       return Bad("input_map entry ", source, "->",
                  PortText(graph_.graph.name(to.oper->node), to.index),

@@ -49,6 +49,8 @@ function describeNode(node, open) {
   return parts;
 }
 
+const nodeOf = tensor => tensor.replace(/:\d+$/, "");
+
 // Shown where no node is chosen.
 function describeModel(open) {
   const counts = new Map(), arguments_ = [], results = [];
@@ -61,7 +63,13 @@ function describeModel(open) {
   const ops = [...counts].sort((a, b) => b[1] - a[1]), most = ops.length ? ops[0][1] : 1;
   const parts = [make("h2", "", "Model")];
   if (arguments_.length) parts.push(row("inputs", listOf(arguments_, 8, typed)));
-  if (results.length) parts.push(row("results", listOf(results, 8, typed)));
+  const named = (data.results || []).map(r => ({ name: r.name, tensor: r.tensor.replace(/^\^/, "") })).filter(r => after.byName.has(nodeOf(r.tensor)));
+  if (named.length) {
+    parts.push(row("results", listOf(named, 8, r => make("div", "", linkTo(nodeOf(r.tensor), open, cut(r.name, 60)), " ",
+      make("span", "soft mono", after.byName.get(nodeOf(r.tensor)).types?.[+(r.tensor.match(/:(\d+)$/)?.[1] ?? 0)] || "")))));
+  } else if (results.length) {
+    parts.push(row("results", listOf(results, 8, typed)));
+  }
   parts.push(make("h3", "", "Ops"), listOf(ops, 14, ([op, n]) => {
     const fill = make("i", "coloured");
     fill.style.setProperty("--hue", kindOf(op)[1]);

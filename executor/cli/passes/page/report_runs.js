@@ -128,9 +128,9 @@ function timelineTab(open) {
         `: the run takes ${showUs(s.makespan_us)}, work ${showUs(s.work_us)}, the critical path ${showUs(s.critical_path_us)} (in green).` + (s.spans_left_out ? ` ${plural(s.spans_left_out, "shorter step")} are left out.` : "")),
       lanes(kept.map(i => ({ name: s.lanes[i].name })), spans, Math.max(s.makespan_us, 1e-9), open)));
   }
-  if (data.times?.critical_path?.links?.length) {
-    const c = data.times.critical_path;
-    box.append(make("div", "card", make("h3", "", "Critical path"), make("div", "soft", "The longest chain of steps that wait for each other, by measured times."), tableOf([
+  if (data.chain?.critical_path?.links?.length) {
+    const c = data.chain.critical_path;
+    box.append(make("div", "card", make("h3", "", "Critical path"), make("div", "soft", `The longest chain of ${c.of} that wait for each other, by the times of the run above: ${showUs(c.us)} of ${showUs(c.run_us)}.`), tableOf([
       { name: "node", get: r => r.name ?? r.node ?? "", show: r => linkTo(r.name ?? r.node ?? "", open, cutFront(r.name ?? r.node ?? "", 60)) }, { name: "op", get: r => r.op || "" }, { name: "time", num: true, get: r => r.us ?? 0, show: r => showUs(r.us) }], c.links, 30)));
   }
   return box;

@@ -135,6 +135,11 @@ absl::Status PreparePool(Prepare& p, const PoolOp& op) {
   TENON_ASSIGN_OR_RETURN(const Shape output, CheckedShape(p, s.OutputDims()));
   p.set_output_shape(0, output);
   if (output.num_elements() == 0) return absl::OkStatus();
+  // Padding alone may give windows, without a place, to an input without places.
+  if (s.in_places() == 0) {
+    p.set_run(&RunAnyPool, std::make_shared<Pool>(s));
+    return absl::OkStatus();
+  }
   // oneDNN has no windows over channels and no negative padding.
   if (s.depth_window == 1 && !s.starts_inside() && OneDnnType(s.type).has_value()) {
     const absl::Status status = Guarded([&] { return BuildOneDnnPool(p, s); });

@@ -54,9 +54,9 @@ A LeastOf(const Pool& s) {
 }
 
 // Returns one output value, of image n, output place `out` and output channel `channel`: the
-// maximum or the mean of the window's places inside the input, computed in type A. 0 if no place of
-// the window lies inside the input. A maximum ignores NaN, except that a maximum over channels is
-// NaN if the first channel is NaN.
+// maximum or the mean of the window's places inside the input, computed in type A. If no place of
+// the window lies inside the input, the maximum is LeastOf and the mean 0. A maximum ignores NaN,
+// except that a maximum over channels is NaN if the first channel is NaN.
 template <typename A, typename Element>
 A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t out, int64_t channel) {
   A result = s.max ? LeastOf<A, Element>(s) : A(0);
@@ -71,8 +71,8 @@ A PoolOne(const Pool& s, const void* in, Element element, int64_t n, int64_t out
       }
     }
   });
-  if (count == 0) return 0;
-  return s.max ? result : static_cast<A>(result / static_cast<A>(count));
+  if (s.max || count == 0) return result;
+  return static_cast<A>(result / static_cast<A>(count));
 }
 
 // Returns INVALID_ARGUMENT unless input i has the shape of the pooling's output.

@@ -39,7 +39,6 @@ void PoolChannels(const ChannelPool& s, const StepArgs& args, int64_t n, int64_t
     s.combine(operands, sums, q.out_channels, 0);
     ++count;
   });
-  if (count == 0) std::fill(sums, sums + q.out_channels, A());
   if (count > 1 && !q.max) {
     for (int64_t c = 0; c < q.out_channels; ++c) sums[c] /= static_cast<A>(count);
   }
@@ -128,7 +127,6 @@ absl::Status RunIntegerPool(const void* state, const StepArgs& args) {
         }
         first = false;
       });
-      if (first) memset(to, 0, row);
     }
   });
   return absl::OkStatus();

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -97,6 +99,33 @@ TEST(EmptyWindows, HaveNoPositions) {
                                 {Ones(Shape({1, 6, 1, 2}))});
   ASSERT_TRUE(got.ok()) << got.status();
   for (const Tensor& t : *got) EXPECT_EQ(t.shape(), Shape({1, 6, 0, 2}));
+}
+
+// Padding alone gives windows to an input without places: the least value of the type, as in
+// TensorFlow.
+template <typename T>
+void ExpectLeast(DataType type, T least) {
+  for (const Shape& shape : {Shape({1, 0, 5, 2}), Shape({1, 5, 0, 2})}) {
+    const auto got = RunCpuKernel("MaxPool",
+                                  {{"T", attr::Type(type)},
+                                   {"ksize", attr::IntList({1, 3, 3, 1})},
+                                   {"strides", attr::IntList({1, 1, 1, 1})},
+                                   {"padding", attr::String("EXPLICIT")},
+                                   {"explicit_paddings", attr::IntList({0, 0, 2, 2, 2, 2, 0, 0})}},
+                                  {*Tensor::Allocate(type, shape)});
+    ASSERT_TRUE(got.ok()) << got.status();
+    const Tensor& y = got->front();
+    EXPECT_EQ(y.shape(), shape.dim(1) == 0 ? Shape({1, 2, 7, 2}) : Shape({1, 7, 2, 2}));
+    const auto* const values = static_cast<const T*>(y.data());
+    EXPECT_THAT(std::vector<T>(values, values + y.num_elements()), Each(least)) << DataTypeName(type);
+  }
+}
+
+TEST(MaxPool, OfPaddingAloneIsTheLeastValue) {
+  ExpectLeast(DataType::kFloat, std::numeric_limits<float>::lowest());
+  ExpectLeast(DataType::kDouble, std::numeric_limits<double>::lowest());
+  ExpectLeast(DataType::kInt32, std::numeric_limits<int32_t>::min());
+  ExpectLeast(DataType::kBfloat16, uint16_t{0xff7f});
 }
 
 TEST(Pools, OfNegativeSizesAreInvalid) {

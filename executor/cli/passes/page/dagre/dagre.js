@@ -1377,13 +1377,18 @@ dagre.layout = (nodes, edges, layout, state) => {
         }
         // Reduce crossings
         const calcDir = (idx0, idx1) => (idx0 < idx1) ? 1 : 2;
+        // The node two layers above, by way of the node between; undefined where there is none.
+        const above = (node, i) => node.in[i].vNode.in?.[0]?.vNode;
         for (let i = 4; i < best.length; i += 2) {
             const layer = best[i];
             for (let j = 0; j < layer.length; ++j) {
                 const node = g.nodes.get(layer[j]);
                 if (node.in && node.in.length === 2) {
-                    let n0 = node.in[0].vNode.in[0].vNode;
-                    let n1 = node.in[1].vNode.in[0].vNode;
+                    let n0 = above(node, 0);
+                    let n1 = above(node, 1);
+                    if (!n0 || !n1) {
+                        continue;
+                    }
                     const indexes = [];
                     let dirTotal = 0;
                     for (let k = i - 2; k >= 0; k -= 2) {
@@ -1396,6 +1401,8 @@ dagre.layout = (nodes, edges, layout, state) => {
                             || Math.abs(idx0 - idx1) !== 1
                             || n0.in.length !== 1
                             || n1.in.length !== 1
+                            || !above(n0, 0)
+                            || !above(n1, 0)
                             || n0.out.length !== 1
                             || n1.out.length !== 1
                         ) {
@@ -1421,8 +1428,8 @@ dagre.layout = (nodes, edges, layout, state) => {
                             break;
                         }
                         indexes.push(idx0, idx1);
-                        n0 = n0.in[0].vNode.in[0].vNode;
-                        n1 = n1.in[0].vNode.in[0].vNode;
+                        n0 = above(n0, 0);
+                        n1 = above(n1, 0);
                     }
                 }
             }
@@ -1443,8 +1450,11 @@ dagre.layout = (nodes, edges, layout, state) => {
                     for (let k = 0; k < node0.out.length - 1; ++k) {
                         const node1d = node0.out[k].wNode;
                         const node2d = node0.out[k + 1].wNode;
-                        const node1 = node1d.out[0].wNode;
-                        const node2 = node2d.out[0].wNode;
+                        const node1 = node1d.out?.[0]?.wNode;
+                        const node2 = node2d.out?.[0]?.wNode;
+                        if (!node1 || !node2) {
+                            continue;
+                        }
                         if ((layer1.indexOf(node1d.v) < layer1.indexOf(node2d.v)) ^ (layer2.indexOf(node1.v) < layer2.indexOf(node2.v))) {
                             exchange(layer1, node1d, node2d);
                         }
