@@ -10,11 +10,6 @@ namespace tenon::stablehlo {
 namespace binary_ops {
 namespace {
 
-bool IsUnsignedInt(DataType t) {
-  return t == DataType::kUint8 || t == DataType::kUint16 || t == DataType::kUint32 ||
-         t == DataType::kUint64;
-}
-
 struct Pair {
   Value x, y;
 };
@@ -68,9 +63,15 @@ Value Divide(Op& op, const Value& x, const Value& y) {
   return op.b.Div(x, SafeDivisor(op, y));
 }
 
+// A quotient that is rounded once. XLA makes a product with 1 / y of a division by an operand that
+// it has seen broadcast, and 110 / 110 below 1.
+Value RoundedOnce(Op& op, const Value& x, const Value& y) {
+  return op.b.Div(x, op.b.Unary("optimization_barrier", y));
+}
+
 Value TruncateDivide(Op& op, const Value& x, const Value& y) {
   if (IsInteger(x.dtype)) return Divide(op, x, y);
-  const Value quotient = op.b.Div(x, y);
+  const Value quotient = RoundedOnce(op, x, y);
   return op.b.Select(op.b.Compare("LT", quotient, 0.0), op.b.Unary("ceil", quotient),
                      op.b.Unary("floor", quotient));
 }
@@ -89,7 +90,7 @@ Value SignsDiffer(Op& op, const Value& remainder, const Value& y) {
 }
 
 Value FloorDivide(Op& op, const Value& x, const Value& y) {
-  if (!IsInteger(x.dtype)) return op.b.Unary("floor", op.b.Div(x, y));
+  if (!IsInteger(x.dtype)) return op.b.Unary("floor", RoundedOnce(op, x, y));
   if (IsUnsignedInt(x.dtype)) return Divide(op, x, y);
   CheckDivisor(op, y);
   const Value divisor = SafeDivisor(op, y);
@@ -138,8 +139,6 @@ Value SquaredDifference(Op& op, const Value& x, const Value& y) {
   return op.b.Mul(op.b.Conj(difference), difference);
 }
 
-// Maximum and Minimum of TensorFlow's CPU answer the second operand where the first is NaN... both
-// keep NaN, as StableHLO does.
 Value Power(Op& op, const Value& x, const Value& y) {
   if (!IsInteger(x.dtype) || IsUnsignedInt(x.dtype)) return op.b.Binary("power", x, y);
   op.CheckAll(op.b.Compare("GE", y, 0.0), "Integers to negative integer powers are not allowed");
@@ -229,9 +228,10 @@ absl::Status InvGrad(Op& op) {
   return op.Out(op.b.Mul(op.b.Neg(dy), op.b.Mul(y, y)));
 }
 
-// dy where `p`, else 0.
+// dy where `p`, else a product with 0: of NaN and infinity NaN, as TensorFlow's ops. XLA makes it
+// 0, as in TensorFlow's compiled functions.
 absl::Status OutWhere(Op& op, const Value& p, const Value& dy) {
-  return op.Out(op.b.Select(p, dy, op.b.Like(dy, 0)));
+  return op.Out(op.b.Mul(dy, op.b.Convert(p, dy.dtype)));
 }
 
 absl::Status ReluGrad(Op& op) {

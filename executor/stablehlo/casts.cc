@@ -13,9 +13,7 @@ absl::Status Cast(Op& op) {
     return absl::OkStatus();
   }
   Value x = op.In(0);
-  // Of a complex number the real part stays, but for bool: that is true unless both parts are 0.
-  if (IsComplex(x.dtype) && to == DataType::kBool)
-    return op.Out(op.b.Compare("NE", x, op.b.Like(x, 0)));
+  // Of a complex number the real part stays, for bool too.
   if (IsComplex(x.dtype) && !IsComplex(to)) x = op.b.Real(x);
   if (!IsComplex(x.dtype) && IsComplex(to)) {
     x = op.b.Convert(x, to == DataType::kComplex128 ? DataType::kDouble : DataType::kFloat);

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
@@ -40,7 +41,11 @@ absl::Status Reduce(Op& op) {
 
 absl::Status Mean(Op& op) {
   TENON_ASSIGN_OR_RETURN(const Ints axes, op.AxesOf(1, op.InRank(0)));
-  const Value x = op.b.Wide(op.In(0));
+  // TensorFlow sums integers in 64 bits.
+  const DataType type = op.InType(0);
+  const Value x = !IsInteger(type)      ? op.b.Wide(op.In(0))
+                  : IsUnsignedInt(type) ? op.b.Convert(op.In(0), DataType::kUint64)
+                                        : op.b.Convert(op.In(0), DataType::kInt64);
   int64_t count = 1;
   for (const int64_t axis : axes) count *= x.shape.dim(static_cast<int>(axis));
   if (count == 0 && !IsFloating(x.dtype))

@@ -7,6 +7,12 @@
 
 namespace tenon::stablehlo {
 
+// uint8 to uint64.
+inline bool IsUnsignedInt(DataType t) {
+  return t == DataType::kUint8 || t == DataType::kUint16 || t == DataType::kUint32 ||
+         t == DataType::kUint64;
+}
+
 // The product of inputs 0 and 1 by the node's attributes, as MatMul, BatchMatMulV2 and Conv2D (or
 // DepthwiseConv2dNative) have it. Half and bfloat16 give a float.
 absl::StatusOr<Value> Multiply(Op& op);

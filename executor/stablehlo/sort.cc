@@ -12,8 +12,9 @@ namespace {
 Value Before(Op& op, Value x, Value y, bool descending) {
   if (IsFloating(x.dtype)) {
     const Value zero = op.b.Scalar(x.dtype, 0);
-    x = op.b.Add(x, zero);
-    y = op.b.Add(y, zero);
+    // A sum with 0 would do, but XLA leaves it out.
+    x = op.b.Select(op.b.Compare("EQ", x, zero), zero, x);
+    y = op.b.Select(op.b.Compare("EQ", y, zero), zero, y);
   }
   return op.b.Compare(descending ? "GT" : "LT", x, y, true);
 }

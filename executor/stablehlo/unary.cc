@@ -27,6 +27,12 @@ absl::Status KeepingNan(Op& op) {
   return op.Out(op.b.Select(op.b.Compare("NE", x, x), x, op.b.Chlo(kName.text, x)));
 }
 
+// NaN at 0, where XLA's approximation is infinite.
+absl::Status Digamma(Op& op) {
+  const Value& x = op.In(0);
+  return op.Out(op.b.Select(op.b.Compare("EQ", x, 0.0), op.b.Div(x, x), op.b.Chlo("digamma", x)));
+}
+
 // TensorFlow's approximation for double divides infinity by infinity.
 absl::Status Erf(Op& op) {
   const Value& x = op.In(0);
@@ -215,7 +221,7 @@ constexpr Row kRows[] = {
     {"Erfc", KeepingNan<"erfc">, kFloats},
     {"Erfinv", PlainChlo<"erf_inv">, kFloats},
     {"Lgamma", PlainChlo<"lgamma">, kFloats},
-    {"Digamma", PlainChlo<"digamma">, kFloats},
+    {"Digamma", Digamma, kFloats},
     {"BesselI1e", PlainChlo<"bessel_i1e">, kFloats},
     {"Acos", PlainChlo<"acos">, kFloatsAndComplexes},
     {"Acosh", PlainChlo<"acosh">, kFloatsAndComplexes},

@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<ClientOption>> OptionsOf(const abi::NamedValue* value
   return options;
 }
 
-std::string CompileOptions(int device_id, bool xla) {
+std::string CompileOptions(int device_id, absl::Span<const std::string_view> off) {
   std::string devices, assignment, build, options;
   std::string ids;
   WireWriter(&ids).RawVarint(static_cast<uint64_t>(static_cast<int64_t>(device_id)));
@@ -150,13 +150,14 @@ std::string CompileOptions(int device_id, bool xla) {
   build_writer.Bytes(kDeviceAssignment, assignment);
   WireWriter writer(&options);
   writer.Bytes(kBuildOptions, build);
-  if (!xla) return options;
-  std::string value, entry;
-  WireWriter(&value).Varint(kOverrideBool, 0);
-  WireWriter entry_writer(&entry);
-  entry_writer.Bytes(kMapKey, "xla_allow_excess_precision");
-  entry_writer.Bytes(kMapValue, value);
-  writer.Bytes(kOverrides, entry);
+  for (const std::string_view flag : off) {
+    std::string value, entry;
+    WireWriter(&value).Varint(kOverrideBool, 0);
+    WireWriter entry_writer(&entry);
+    entry_writer.Bytes(kMapKey, flag);
+    entry_writer.Bytes(kMapValue, value);
+    writer.Bytes(kOverrides, entry);
+  }
   return options;
 }
 

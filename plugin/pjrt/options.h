@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "plugin/pjrt/api.h"
 
 namespace tenon::pjrt {
@@ -39,8 +40,8 @@ std::vector<abi::NamedValue> ToNamedValues(const std::vector<ClientOption>& opti
 absl::StatusOr<std::vector<ClientOption>> OptionsOf(const abi::NamedValue* values, int count);
 
 // A serialized CompileOptionsProto for one replica and one partition on the device with this id. It
-// is never empty: XLA aborts at that. `xla`: the plug-in is made of XLA, and knows its flags; then
-// float32 values are not kept in more precision than their type has.
-std::string CompileOptions(int device_id, bool xla);
+// is never empty: XLA aborts at that. `off`: flags of XLA to switch off, which the plug-in must
+// know.
+std::string CompileOptions(int device_id, absl::Span<const std::string_view> off);
 
 }  // namespace tenon::pjrt

@@ -339,6 +339,26 @@ TEST(CppMistake, NullForAVariableSaysSo) {
   EXPECT_TRUE(error.where().starts_with("mistake_test.cc:")) << error.where();
 }
 
+TEST(CppMistake, NullAmongVariablesSaysSo) {
+  Variable v(1.f, {.name = "v"});
+  const std::vector<Variable*> variables = {&v, nullptr};
+  optim::Sgd sgd;
+  const std::string prefix = ::testing::TempDir() + "null_variable";
+  for (const Error& error : {ErrorOf([&] {
+                               sgd.Apply({Tensor(1.f), Tensor(1.f)}, variables);
+                             }),
+                             ErrorOf([&] { SaveCheckpoint(prefix, variables); }),
+                             ErrorOf([&] { RestoreCheckpoint(prefix, variables); })}) {
+    EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+    EXPECT_TRUE(Has(error, "Variable 1 is null")) << error.what();
+  }
+  EXPECT_EQ(Tensor(v).item<float>(), 1);
+  GradientTape tape;
+  const Tensor y = v * v;
+  const Error error = ErrorOf([&] { tape.Gradient(y, {static_cast<const Variable*>(nullptr)}); });
+  EXPECT_EQ(error.code(), TF_INVALID_ARGUMENT) << error.what();
+}
+
 TEST(CppMistake, NullForATextSaysSo) {
   Function f([](Tensor x, const std::string&) { return x; });
   const Error error = ErrorOf([&] { f(Tensor(1.f), static_cast<const char*>(nullptr)); });

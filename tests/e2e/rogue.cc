@@ -60,7 +60,7 @@ int Overflow(int depth) {
 // size is free, here or where the list is filled up from; then the two freed ones go to the list.
 __attribute__((no_sanitize("address"))) void DamageHeap() {
   for (size_t size = 24; size < 1024; size += 16) {
-    void* volatile taken[500];
+    void* volatile taken[2000];
     for (void* volatile& block : taken) block = std::malloc(size);
     std::free(taken[1]);
     std::free(taken[0]);

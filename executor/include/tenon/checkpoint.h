@@ -15,8 +15,9 @@ inline Tensor StringVector(const std::vector<std::string>& texts) {
   return Tensor::Of<std::string>(Shape{static_cast<int64_t>(texts.size())}, texts);
 }
 
-// The variables' names as keys. INVALID_ARGUMENT for two of one name.
+// The variables' names as keys. INVALID_ARGUMENT for two of one name, and for a null pointer.
 inline std::vector<std::string> KeysOf(const std::vector<Variable*>& variables, Where where) {
+  CheckPointers(variables, where);
   std::vector<std::string> keys;
   for (const Variable* const variable : variables) {
     for (const std::string& key : keys) {
@@ -45,8 +46,8 @@ void WithPointers(std::initializer_list<Variable> variables, const F& f) {
 
 // Writes PREFIX.index and PREFIX.data-00000-of-00001, with the value of each variable under its
 // name: tf.train.load_checkpoint and RestoreV2 read it. In a trace it is written at once, too.
-// INVALID_ARGUMENT for no variable and for two of one name; else the error of the file system.
-// Pointers in `variables` must not be null, here and below.
+// INVALID_ARGUMENT for no variable, for a null pointer and for two of one name; else the error of
+// the file system.
 inline void SaveCheckpoint(const std::string& prefix, const std::vector<Variable*>& variables,
                            Where where = Where::current()) {
   const internal::OutsideTraces outside;
@@ -70,8 +71,8 @@ inline void SaveCheckpoint(const std::string& prefix, std::initializer_list<Vari
 
 // Gives each variable the value that SaveCheckpoint or TensorFlow has written under its name, at
 // once, also in a trace. NOT_FOUND if the files or a name is not there. INVALID_ARGUMENT for a
-// value of another type or shape (the message names the variable), for no variable, and for two of
-// one name. After these errors all variables are as they were.
+// value of another type or shape (the message names the variable), for no variable, for a null
+// pointer, and for two of one name. After these errors all variables are as they were.
 inline void RestoreCheckpoint(const std::string& prefix, const std::vector<Variable*>& variables,
                               Where where = Where::current()) {
   const internal::OutsideTraces outside;

@@ -19,7 +19,7 @@ namespace tenon::inline v0 {
 
 // What a derivative is taken by: a tensor, or a variable (not the value that it has now). For a
 // tensor that a Variable became by conversion: the tensor if a gradient comes to it, else the
-// variable. A pointer to a Variable must not be null.
+// variable. INVALID_ARGUMENT for a null pointer to a Variable.
 class GradientSource {
  public:
   GradientSource(const Tensor& tensor) : tensor_(tensor) {  // NOLINT
@@ -27,13 +27,18 @@ class GradientSource {
     tensor.get()->read_of->refs.fetch_add(1, std::memory_order_relaxed);
     variable_ = Tensor(tensor.get()->read_of);
   }
-  GradientSource(const Variable& variable) : tensor_(variable.handle()) {}   // NOLINT
-  GradientSource(const Variable* variable) : tensor_(variable->handle()) {}  // NOLINT
+  GradientSource(const Variable& variable) : tensor_(variable.handle()) {}  // NOLINT
+  GradientSource(const Variable* variable)                                  // NOLINT
+      : tensor_(variable == nullptr ? ThrowNull() : variable->handle()) {}
   const Tensor& tensor() const { return tensor_; }
   // The handle of the variable that the tensor was read from, if it stands for one.
   const Tensor& variable() const { return variable_; }
 
  private:
+  [[noreturn]] static const Tensor& ThrowNull() {
+    internal::Throw(TF_INVALID_ARGUMENT, "A variable to differentiate by is null", Where());
+  }
+
   Tensor tensor_, variable_;
 };
 

@@ -34,7 +34,8 @@ class Optimizer {
   // variable as it is. A variable that stands twice in the list is moved twice. INVALID_ARGUMENT
   // for lists of different lengths, and if there are gradients but all are empty: nothing is moved
   // then. Else the error of an op, as for a gradient of another type or shape than its variable:
-  // the variables before that one are moved already. Pointers in `variables` must not be null.
+  // the variables before that one are moved already. INVALID_ARGUMENT, and nothing is moved, for a
+  // null pointer in `variables`.
   void Apply(const std::vector<Tensor>& gradients, const std::vector<Variable*>& variables,
              Where where = Where::current()) {
     if (gradients.size() != variables.size()) {
@@ -43,6 +44,7 @@ class Optimizer {
                           std::to_string(variables.size()) + " variables",
                       where);
     }
+    internal::CheckPointers(variables, where);
     if (!gradients.empty() && std::none_of(gradients.begin(), gradients.end(),
                                            [](const Tensor& g) { return g.defined(); })) {
       internal::Throw(TF_INVALID_ARGUMENT,

@@ -26,6 +26,7 @@ class SavedModelGraph {
  public:
   SavedModelGraph(const std::vector<Variable*>& variables, Where where)
       : graph_(std::make_shared<TraceGraph>(nullptr)), where_(where) {
+    CheckPointers(variables, where);
     for (const Variable* const variable : variables) HandleOf(variable->handle());
   }
 

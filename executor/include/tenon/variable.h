@@ -177,6 +177,14 @@ class Variable {
 
 namespace internal {
 
+// INVALID_ARGUMENT for a null pointer among the variables that a caller gives.
+inline void CheckPointers(const std::vector<Variable*>& variables, Where where) {
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (variables[i] == nullptr)
+      Throw(TF_INVALID_ARGUMENT, "Variable " + std::to_string(i) + " is null", OfProgram(where));
+  }
+}
+
 // While it lives, this thread is outside of all traces, tapes, scopes of names and control
 // dependencies. The scope of the device stays.
 class OutsideTraces {

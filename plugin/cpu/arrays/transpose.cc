@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cpu/arrays/pad.h"
@@ -260,6 +261,8 @@ absl::Status PrepareDepthSpace(Prepare& p) {
   if (format != "NHWC") return p.Unimplemented(absl::StrCat("data format ", format, "; only NHWC"));
   if (in.rank() != 4) return p.Invalid("the tensor must have 4 dimensions");
   if (b < 2) return p.Invalid(absl::StrCat("the block size must be above 1: ", b));
+  if (b > std::numeric_limits<int32_t>::max())
+    return p.Invalid(absl::StrCat("the block size is out of range for an int32: ", b));
   const int64_t h = to_depth ? in.dim(1) / b : in.dim(1);
   const int64_t w = to_depth ? in.dim(2) / b : in.dim(2);
   const int64_t c = to_depth ? in.dim(3) : in.dim(3) / b / b;
@@ -268,7 +271,11 @@ absl::Status PrepareDepthSpace(Prepare& p) {
   }
   const Shape joined({in.dim(0), h, b, w, b, c}), split({in.dim(0), h, w, b, b, c});
   const Dims perm = {0, 1, 3, 2, 4, 5};  // its own inverse
-  const Dims out = to_depth ? Dims{in.dim(0), h, w, b * b * c} : Dims{in.dim(0), h * b, w * b, c};
+  Dims out = {in.dim(0), h, w, c};
+  const bool overflows =
+      to_depth ? __builtin_mul_overflow(b * b, c, &out[3])
+               : __builtin_mul_overflow(h, b, &out[1]) || __builtin_mul_overflow(w, b, &out[2]);
+  if (overflows) return p.Invalid(absl::StrCat("the block size is too large: ", b));
   TENON_ASSIGN_OR_RETURN(const Shape out_shape, CheckedShape(p, out));
   p.set_output_shape(0, out_shape);
   const DataType type = p.input_type(0);

@@ -93,6 +93,25 @@ TEST(HugeNumbers, DoNotOverflow) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(DepthToSpace, RefusesHugeBlocks) {
+  const auto code = [](const char* op, const Shape& shape, int64_t block) {
+    return RunCpuKernel(op,
+                        {{"T", kFloat},
+                         {"block_size", attr::Int(block)},
+                         {"data_format", attr::String("NHWC")}},
+                        {*Tensor::Allocate(DataType::kFloat, shape)})
+        .status()
+        .code();
+  };
+  for (const int64_t block : {int64_t{1} << 32, int64_t{1} << 40}) {
+    EXPECT_EQ(code("DepthToSpace", Shape({1, 4, 4, 3}), block), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(code("SpaceToDepth", Shape({1, 0, 0, 3}), block), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(code("SpaceToDepth", Shape({1, 0, 0, 3}), INT32_MAX),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("DepthToSpace", Shape({1, 4, 4, 4}), 2), absl::StatusCode::kOk);
+}
+
 // Only the positions of the block that meet an element are copied.
 TEST(SpaceToBatch, TakesNoLongerForHugeBlocks) {
   const int64_t block = 4096;

@@ -42,9 +42,12 @@ TEST(ClientOptionTest, DefaultsYieldToTheUser) {
 TEST(CompileOptionsTest, AreTheBytesOfTheInterface) {
   const std::string least("\x1a\x0f\x20\x01\x28\x01\x4a\x09\x08\x01\x10\x01\x1a\x03\x0a\x01\x05",
                           17);
-  EXPECT_EQ(CompileOptions(5, /*xla=*/false), least);
-  EXPECT_EQ(CompileOptions(5, /*xla=*/true).substr(0, least.size()), least);
-  EXPECT_THAT(CompileOptions(5, true), ::testing::HasSubstr("xla_allow_excess_precision"));
+  EXPECT_EQ(CompileOptions(5, {}), least);
+  const std::string two(
+      "\x3a\x08\x0a\x02\x66\x31\x12\x02\x10\x00"
+      "\x3a\x08\x0a\x02\x66\x32\x12\x02\x10\x00",
+      20);
+  EXPECT_EQ(CompileOptions(5, {"f1", "f2"}), least + two);
 }
 
 }  // namespace
