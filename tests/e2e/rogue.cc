@@ -4,6 +4,7 @@
 // for the kernel), tensor (its deallocator), delete (delete_func), and those of the graph pass:
 // pass (its answer), deallocator, destroy. Ways: see Do, SetOutput and Spoil.
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
@@ -58,10 +59,16 @@ int Overflow(int depth) {
 // this function. The C library keeps up to seven free blocks of a size in a list of the thread,
 // which it checks only when it takes from the list. So many blocks are taken first that none of the
 // size is free, here or where the list is filled up from; then the two freed ones go to the list.
+// Blocks that are larger than asked for belong to the list of another size.
 __attribute__((no_sanitize("address"))) void DamageHeap() {
   for (size_t size = 24; size < 1024; size += 16) {
-    void* volatile taken[2000];
-    for (void* volatile& block : taken) block = std::malloc(size);
+    void* volatile taken[2] = {};
+    for (int i = 0; i < 500; ++i) {
+      void* volatile const block = std::malloc(size);
+      if (malloc_usable_size(block) != size) continue;
+      taken[1] = taken[0];
+      taken[0] = block;
+    }
     std::free(taken[1]);
     std::free(taken[0]);
     auto* const next = static_cast<volatile uintptr_t*>(taken[0]);
