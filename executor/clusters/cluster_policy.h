@@ -57,8 +57,8 @@ bool MustCompile(const Graph& graph, NodeId n);
 
 // Reads the text of TF_XLA_FLAGS: flags with values, or the path of a file with them. `warnings`
 // must not be null. A flag or a value that is not known is left out, with a sentence in `warnings`,
-// and so is a file that cannot be read. Some flags of TensorFlow have no effect here; these are
-// passed over without a sentence.
+// and so is a file that cannot be read, is not regular or is larger than 1 MiB. Some flags of
+// TensorFlow have no effect here; these are passed over without a sentence.
 ClusterPolicy ParseXlaFlags(std::string_view text, std::vector<std::string>* warnings);
 // Of the variable, which is read once; warnings go to stderr then.
 const ClusterPolicy& PolicyOfEnvironment();

@@ -82,8 +82,9 @@ class Executable {
   Times times() const;
   MemoryReport memory() const;
   PlanCacheReport plan_cache() const;
-  // The plan that was used last. Null before the first plan is built, and after plans were dropped
-  // for a wrong shape function until the next one is built.
+  // The plan that was used last, second plans (PlanCacheReport) left out. Null before the first
+  // plan is built, and after plans were dropped for a wrong shape function until the next one is
+  // built.
   std::shared_ptr<const Plan> last_plan() const { return plans_.last(); }
   std::vector<PluginKernelReport> plugin_kernels() const;
 

@@ -34,12 +34,14 @@ struct MemoryReport {
   int64_t weights_bytes = 0;            // constants that runs read on the host (ConstStore::bytes)
 };
 
-// Counts of plans, one for each list of feed shapes, and of late preparations, one for each step
-// and list of input shapes and deciding values that only a run knows. `builds` and `late_builds`
-// count what was made so far, `hits` and `late_hits` how often a run, or MakePlan, found what it
-// needed. A run that waits while another run builds its plan counts in neither. `plans`: the plans
-// that the cache holds now, at most `max_plans`. The cache of a step holds at most `max_late`
-// preparations. Both drop the least recently used entry.
+// Counts of plans, and of late preparations, one for each step and list of input shapes and
+// deciding values that only a run knows. A list of feed shapes has one plan, and may have a second
+// one for runs that find the session's threads taken (Workers::is_crowded). `builds` and
+// `late_builds` count what was made so far, `hits` and `late_hits` how often a run, or MakePlan,
+// found what it needed; to find a second plan is no further hit. A run that waits while another run
+// builds its plan counts in neither. `plans`: the plans that the cache holds now, second ones too,
+// at most `max_plans`. The cache of a step holds at most `max_late` preparations. Both drop the
+// least recently used entry. Reports on the plan that was used last leave second plans out.
 struct PlanCacheReport {
   int64_t builds = 0, hits = 0, plans = 0, max_plans = 0;
   int64_t late_builds = 0, late_hits = 0, max_late = 0;

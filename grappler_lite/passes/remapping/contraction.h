@@ -97,8 +97,9 @@ struct Fusion {
 // nodes that nothing reads any more stay in the graph.
 void TakeOver(Graph& g, NodeId n, const Fusable& into, std::string_view op,
               std::span<const Output> inputs, NewAttrs attrs);
-// Whether n's device and the target have a kernel for the fusion, with `args` of the contraction's
-// type. False where an operand of the contraction is known to be empty.
+// Whether n's device and the target have a kernel for the fusion. All of `args` must have the
+// contraction's type; but where Tenon is to run a FusedBatchNorm of Conv2D on the CPU they must be
+// float. False where an operand of the contraction is known to be empty.
 bool CanFuse(const Sweep& s, NodeId n, const Fusion& fusion);
 // Carries the fusion out through TakeOver. Calls Allow itself. False, with nothing changed, where
 // CanFuse is false or the rewrite is not allowed.

@@ -60,7 +60,7 @@ using ElementLoop = void (*)(const void* const* in, void* out, int64_t n, float 
 ElementLoop FindElementLoop(ElementOp op, DataType t);
 
 // Rows of two operands of different layouts. Strides are in elements. The result is dense: its
-// strides are `columns` and 1.
+// strides are `columns` and 1. `out` may be an operand that is dense too.
 struct ElementRows {
   int64_t rows, columns;
   int64_t row_stride[2];
