@@ -63,7 +63,8 @@ static_assert(sizeof(Head) == 16);
 
 // --- Values
 
-// The type of a buffer's elements. XLA's own enumeration has other numbers from 13 on.
+// The type of a buffer's elements. XLA's own enumeration has other numbers from 13 on, but for kS4
+// and kU4.
 enum ElementType : int {
   kInvalid = 0,  // ends a plug-in that meets it
   kPred = 1,     // a byte of 0 or 1
@@ -307,7 +308,7 @@ struct Program {
   Head head;
   const char* code;
   size_t code_size;
-  const char* format;  // "mlir", "hlo"
+  const char* format;  // e.g. "mlir", "hlo"
   size_t format_size;
 };
 TENON_PJRT_AT(Program, code_size, 24);

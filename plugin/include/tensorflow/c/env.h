@@ -117,9 +117,9 @@ TF_CAPI_EXPORT extern void TF_JoinThread(TF_Thread* thread);
 // --- Shared libraries ---
 
 // Opens a library, by a path or a name that the system's loader searches. A NULL or empty name
-// opens the program itself. The library's symbols are not made global. The result is NULL, with
-// TF_NOT_FOUND and the loader's words, on an error. The interface has no function that closes the
-// library.
+// opens the program itself. The library's symbols are not made global. The result is NULL on an
+// error: TF_NOT_FOUND with the loader's words, TF_INTERNAL if a constructor of the library throws.
+// The interface has no function that closes the library.
 TF_CAPI_EXPORT extern void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status);
 
 // The address of a function or variable. `handle` is a result of TF_LoadSharedLibrary, or NULL for
