@@ -97,7 +97,8 @@ class RunnableCluster {
   // whether the program is there. Prepare makes no 11th and no later program once the programs ran
   // less than 50 times each on average. If there is no program, or a run of one fails, ordinary
   // kernels run, and a warning says why, once for each reason; with XlaErrors::kFail it is an error
-  // instead. While a program is still being compiled, ordinary kernels run without either. Each run
+  // instead. A run after which the plug-in may still write the results (RunCompiled) is always an
+  // error. While a program is still being compiled, ordinary kernels run without either. Each run
   // after the one that ClusterOptions::judge refused is a run that fails. A check that a run does
   // not meet is always an error: that of ordinary kernels or, if these succeed, that of the check;
   // but of a padded run the results of ordinary kernels are right if they succeed.

@@ -17,7 +17,7 @@ namespace tenon {
 // feeds that are aligned to their elements, and copies the others. `frames` must be the pool of
 // this plan. Any number of threads may run one plan at once, with one pool. When the function
 // returns, after an error too, the devices have done all work of this run
-// (Frame::SynchronizeAtEnd).
+// (Frame::SynchronizeAtEnd), but for a device that did not end its work in time (Frame::Abandon).
 //
 // An error of a node names the node. If several nodes would fail, their order decides whose error
 // is returned:

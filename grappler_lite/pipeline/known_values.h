@@ -18,7 +18,7 @@ bool NeverFolds(const Graph& graph, NodeId n);
 // Computes values that follow from constants alone. The graph stays as it is. A value counts as
 // unknown if a node on the way has control inputs, never folds or lies on a loop, if the evaluator
 // fails on one, or if one of these limits is reached:
-//   * 256 nodes for one value;
+//   * 256 nodes for one value, besides its own node;
 //   * 1 MiB for the outputs of one node;
 //   * 10^8 units of work (as EstimateWork counts) for one node;
 //   * 10^10 units of work in this run of the pipeline and in earlier ones (RewriteGate::worked).

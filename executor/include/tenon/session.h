@@ -43,7 +43,7 @@ struct SessionOptions {
   std::vector<std::string> plugins = {};  // files, loaded as LoadPlugin does, with its errors
   // Of a SavedModel; empty: "serving_default", else the only one, else none.
   std::string signature = {};
-  double timeout = 0;  // the longest time of a run in seconds; 0 or less, or 9e15 or more: no limit
+  double timeout = 0;  // the longest time of a run, in seconds; no limit below 1e-6 or from 9e15 on
   ThreadPool pool = {};  // runs on these threads, whatever `threads` says
   // FAILED_PRECONDITION with opt_level 0, since passes do it.
   Precision precision = Precision::kFloat32;

@@ -493,9 +493,9 @@ TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_CreatePackedTensorHandle(TFE_Context
                                                                      TF_Status* status);
 
 // Soft placement: an op that asks for a device which does not exist, or has no kernel for the op,
-// runs on another device instead of failing. Log placement: the device of an op that calls no
-// function is written to stderr, once for each list of attributes, types and device. Both hold for
-// later calls of TFE_Execute.
+// runs on another device instead of failing. Log placement: the device of an op that a kernel
+// executes is written to stderr, once for each list of attributes, types and device; an op that
+// calls functions is not. Both hold for later calls of TFE_Execute.
 TF_CAPI_EXPORT void TFE_ContextSetSoftDevicePlacement(TFE_Context* ctx, unsigned char enable,
                                                       TF_Status* status);
 TF_CAPI_EXPORT void TFE_ContextSetLogDevicePlacement(TFE_Context* ctx, unsigned char enable,
