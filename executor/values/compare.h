@@ -12,7 +12,7 @@ namespace tenon::cli {
 
 // The magnitude that Tolerance::rtol is a fraction of.
 enum class Scale : uint8_t {
-  kElement,  // |want| of the element; of a complex number that of the whole number
+  kElement,  // |want| of the element; of a complex number that of the whole, 0 unless it is finite
   kLargest,  // the largest finite |want| of the tensor; 0 for integers
 };
 
