@@ -147,8 +147,7 @@ absl::Status MadeUpState::Fill(const Graph& graph, ResourceManager& state) {
     const ReachedNode variable = ReachedInGraph(graph, n);
     const VariableName name = NameOfVariable(variable);
     if (Find<Variable>(state, name)) continue;
-    const auto [value, fresh] =
-        values_.try_emplace(absl::StrCat(name.container, "|", name.name), Tensor());
+    const auto [value, fresh] = values_.try_emplace({name.container, name.name}, Tensor());
     if (fresh) {
       TENON_ASSIGN_OR_RETURN(value->second, MakeUp(variable, name));
       if (!fanouts) fanouts.emplace(graph);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,7 +36,8 @@ class MadeUpState {
   absl::Status Fill(const Graph& graph, ResourceManager& state);
 
  private:
-  absl::flat_hash_map<std::string, Tensor> values_;  // by "container|name"; uninitialized: unknown
+  // By container and name; uninitialized: unknown.
+  absl::flat_hash_map<std::pair<std::string, std::string>, Tensor> values_;
 };
 
 }  // namespace tenon

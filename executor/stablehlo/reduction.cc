@@ -57,7 +57,6 @@ absl::Status Mean(Op& op) {
 absl::Status EuclideanNorm(Op& op) {
   TENON_ASSIGN_OR_RETURN(const Ints axes, op.AxesOf(1, op.InRank(0)));
   const Value x = op.b.Wide(op.In(0));
-  if (IsInteger(x.dtype)) return op.Unimplemented("a norm of integers");
   Value squares = op.b.Mul(x, x);
   if (IsComplex(x.dtype)) {
     const Value magnitude = op.b.AbsComplex(x);
@@ -163,7 +162,7 @@ constexpr Row kRows[] = {
     {"All", Reduce<"and", Start::kOne>, kBools, In(1)},
     {"Any", Reduce<"or", Start::kZero>, kBools, In(1)},
     {"Mean", Mean, kNumbers, In(1)},
-    {"EuclideanNorm", EuclideanNorm, kNumbers, In(1)},
+    {"EuclideanNorm", EuclideanNorm, kFloatsAndComplexes, In(1)},
     {"ArgMax", ArgExtreme<true>, kIndexed, In(1)},
     {"ArgMin", ArgExtreme<false>, kIndexed, In(1)},
     {"Cumsum", Cumsum, kNumbers, In(1)},

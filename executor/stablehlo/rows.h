@@ -37,6 +37,7 @@ inline constexpr Types kInts = {DataType::kInt8,   DataType::kInt16, DataType::k
                                 DataType::kInt64,  DataType::kUint8, DataType::kUint16,
                                 DataType::kUint32, DataType::kUint64};
 inline constexpr Types kComplexes = {DataType::kComplex64, DataType::kComplex128};
+inline constexpr Types kFloatsAndComplexes = kFloats | kComplexes;
 inline constexpr Types kBools = {DataType::kBool};
 inline constexpr Types kReals = kFloats | kInts;
 inline constexpr Types kNumbers = kReals | kComplexes;

@@ -67,7 +67,6 @@ absl::Status Segment(Op& op) {
     return op.Invalid("there must be a segment id for each row");
   const Shape shape = WithRows(x.shape, segments);
   if (shape.num_elements() == 0) return op.Out(op.b.Full(op.OutType(0), shape, 0));
-  if (is_mean && IsInteger(x.dtype)) return op.Unimplemented("a mean of integers");
   Value base = op.b.Full(x.dtype, shape, name == "multiply" ? 1 : 0);
   if (name == "GT") base = op.b.Lowest(x.dtype, shape);
   if (name == "LT") base = op.b.Highest(x.dtype, shape);
@@ -276,7 +275,7 @@ constexpr Types kRealsAndComplexes = kNumbers;
 
 constexpr Row kRows[] = {
     {"SegmentSum", Segment<"add">, kRealsAndComplexes, In(1)},
-    {"SegmentMean", Segment<"mean">, kRealsAndComplexes, In(1)},
+    {"SegmentMean", Segment<"mean">, kFloatsAndComplexes, In(1)},
     {"SegmentProd", Segment<"multiply">, kRealsAndComplexes, In(1)},
     {"SegmentMax", Segment<"GT">, kReals, In(1)},
     {"SegmentMin", Segment<"LT">, kReals, In(1)},

@@ -189,7 +189,6 @@ absl::Status ClipByValue(Op& op) {
   return op.Out(op.b.Max(op.b.Min(x, high), low));
 }
 
-constexpr Types kFloatsAndComplexes = kFloats | kComplexes;
 constexpr Types kSigned =
     kFloats | kComplexes |
     Types{DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64};

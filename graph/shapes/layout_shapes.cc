@@ -336,8 +336,10 @@ absl::Status MatrixDiagV2Shape(InferenceContext& c) {
   std::optional<int64_t> rows = ScalarValue(c, 2), columns = ScalarValue(c, 3);
   int64_t r = kUnknownDim, n = kUnknownDim;
   if (in.dim(-1) >= 0) {
-    const int64_t min_rows = in.dim(-1) - std::min<int64_t>(band->high, 0);
-    const int64_t min_columns = in.dim(-1) + std::max<int64_t>(band->low, 0);
+    TENON_ASSIGN_OR_RETURN(const int64_t min_rows,
+                           AddDims(in.dim(-1), -std::min<int64_t>(band->high, 0)));
+    TENON_ASSIGN_OR_RETURN(const int64_t min_columns,
+                           AddDims(in.dim(-1), std::max<int64_t>(band->low, 0)));
     const bool rows_unset = rows == -1, columns_unset = columns == -1;
     if (rows && !rows_unset && *rows < min_rows) return Invalid("num_rows is too small");
     if (columns && !columns_unset && *columns < min_columns)

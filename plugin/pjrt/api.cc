@@ -135,10 +135,12 @@ std::string TextOf(const abi::NamedValue& value) {
   return absl::StrCat("a value of type ", static_cast<int>(value.type));
 }
 
-std::vector<NameAndText> TextsOf(const abi::NamedValue* values, size_t count) {
+absl::StatusOr<std::vector<NameAndText>> Api::TextsOf(const abi::NamedValue* values, size_t count,
+                                                      const char* function) const {
   std::vector<NameAndText> texts;
   if (values == nullptr) return texts;
-  for (size_t i = 0; i < std::min(count, kMostValues); ++i)
+  if (count > kMostValues) return Fault(absl::StrCat("a list of ", count, " attributes"), function);
+  for (size_t i = 0; i < count; ++i)
     texts.emplace_back(TextAt(values[i].name, values[i].name_size), TextOf(values[i]));
   return texts;
 }
@@ -242,7 +244,7 @@ absl::StatusOr<std::vector<NameAndText>> Api::Attributes() const {
   if (!Has(fn::Plugin_Attributes)) return std::vector<NameAndText>();
   auto args = Fresh<abi::PluginAttributesArgs>();
   TENON_RETURN_IF_ERROR(Call(fn::Plugin_Attributes, args));
-  return TextsOf(args.attributes, args.num_attributes);
+  return TextsOf(args.attributes, args.num_attributes, fn::Plugin_Attributes.name);
 }
 
 absl::Status Api::Missing(const char* function) const {

@@ -58,9 +58,6 @@ using NameAndText = std::pair<std::string, std::string>;
 
 // The text of a value: "7", "0.5", "true", "1.13.3" for a list of integers.
 std::string TextOf(const abi::NamedValue& value);
-// The values of a plug-in's array, each with its name: the first 65,536, none for null.
-std::vector<NameAndText> TextsOf(const abi::NamedValue* values, size_t count);
-
 // The table of one plug-in. Immutable, shared by all objects of the plug-in; the library must stay
 // mapped as long as any of them lives. Thread-safe.
 class Api {
@@ -118,6 +115,10 @@ class Api {
   absl::Status TakeError(abi::Error* error, const char* function) const;
   // INTERNAL, a fault of the plug-in (IsPluginFault): "what (function of plug-in path)".
   absl::Status Fault(std::string_view what, const char* function) const;
+  // The values of an array that `function` gave, each with its name; none for null. A Fault if
+  // there are more than 65,536.
+  absl::StatusOr<std::vector<NameAndText>> TextsOf(const abi::NamedValue* values, size_t count,
+                                                   const char* function) const;
 
  private:
   explicit Api(std::string plugin) : plugin_(std::move(plugin)) {}

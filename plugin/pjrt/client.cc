@@ -13,6 +13,7 @@ namespace tenon::pjrt {
 namespace {
 
 constexpr size_t kMostDevices = 4096;
+constexpr size_t kMostProgramBytes = size_t{4} << 30;
 constexpr std::string_view kFormat = "mlir";
 
 }  // namespace
@@ -67,6 +68,8 @@ absl::StatusOr<std::string> Client::Text(const Function<abi::ClientTextArgs>& fu
 
 absl::Status Client::Describe() {
   TENON_ASSIGN_OR_RETURN(platform_name_, Text(fn::Client_PlatformName));
+  if (platform_name_.empty())
+    return api_->Fault("a platform without a name", fn::Client_PlatformName.name);
   TENON_ASSIGN_OR_RETURN(platform_version_, Text(fn::Client_PlatformVersion));
   auto args = Fresh<abi::ClientDevicesArgs>();
   args.client = client_;
@@ -122,7 +125,9 @@ absl::Status Client::DescribeDetails(DeviceInfo& info, abi::DeviceDescription* d
     auto attributes = Fresh<abi::DescriptionAttributesArgs>();
     attributes.description = description;
     TENON_RETURN_IF_ERROR(api_->Call(fn::DeviceDescription_Attributes, attributes));
-    info.attributes = TextsOf(attributes.attributes, attributes.num_attributes);
+    TENON_ASSIGN_OR_RETURN(info.attributes,
+                           api_->TextsOf(attributes.attributes, attributes.num_attributes,
+                                         fn::DeviceDescription_Attributes.name));
   }
   return absl::OkStatus();
 }
@@ -138,8 +143,12 @@ void Client::DescribeMemories(DeviceInfo& info) {
   auto list = Fresh<abi::DeviceMemoriesArgs>();
   list.device = info.device;
   if (!api_->Call(fn::Device_AddressableMemories, list).ok() || list.memories == nullptr) return;
-  for (size_t i = 0; i < std::min(list.num_memories, kMostDevices); ++i)
-    info.memories.push_back(kind_of(list.memories[i]));
+  if (list.num_memories > kMostDevices) {
+    WarnOf(api_->Fault(absl::StrCat("a list of ", list.num_memories, " memories"),
+                       fn::Device_AddressableMemories.name));
+    return;
+  }
+  for (size_t i = 0; i < list.num_memories; ++i) info.memories.push_back(kind_of(list.memories[i]));
   auto standard = Fresh<abi::DeviceDefaultMemoryArgs>();
   standard.device = info.device;
   if (api_->Has(fn::Device_DefaultMemory) && api_->Call(fn::Device_DefaultMemory, standard).ok())
@@ -247,8 +256,14 @@ void Client::SaveToDisk(const DiskCache& disk, std::string_view key, const Loade
   if (!api_->Call(fn::LoadedExecutable_GetExecutable, get, node).ok()) return;
   auto args = Fresh<abi::ExecutableSerializeArgs>();
   args.executable = get.executable;
-  if (api_->Call(fn::Executable_Serialize, args, node).ok() && args.bytes != nullptr)
-    disk.Write(key, std::string_view(args.bytes, args.num_bytes));
+  if (api_->Call(fn::Executable_Serialize, args, node).ok() && args.bytes != nullptr) {
+    if (args.num_bytes <= kMostProgramBytes) {
+      disk.Write(key, std::string_view(args.bytes, args.num_bytes));
+    } else {
+      WarnOf(api_->Fault(absl::StrCat("a program of ", args.num_bytes, " bytes"),
+                         fn::Executable_Serialize.name));
+    }
+  }
   if (args.deleter != nullptr) {
     WarnOf(CallPlugin(api_->plugin().c_str(), "the deleter of PJRT_Executable_Serialize", node,
                       [&] { args.deleter(args.handle); }));

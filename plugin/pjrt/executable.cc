@@ -51,19 +51,22 @@ absl::Status Executable::CheckShapes(abi::Executable* executable,
                      " types and ", dims.num_outputs, " shapes of them, not ", results.size()),
         fn::Executable_OutputDimensions.name);
   }
+  if (!results.empty() && (types.types == nullptr || dims.ranks == nullptr))
+    return api_->Fault("a list that is NULL", fn::Executable_OutputDimensions.name);
   const int64_t* next = dims.dims;
   for (size_t i = 0; i < results.size(); ++i) {
     const Shape& shape = results[i].shape;
     TENON_ASSIGN_OR_RETURN(const abi::ElementType type, ToElementType(results[i].type));
     const bool same = types.types[i] == type &&
                       dims.ranks[i] == static_cast<size_t>(shape.rank()) &&
+                      (next != nullptr || shape.rank() == 0) &&
                       absl::MakeConstSpan(next, dims.ranks[i]) == shape.dims();
     if (!same) {
       return api_->Fault(absl::StrCat("result ", i, " of the compiled program is not ",
                                       DataTypeShortName(results[i].type), shape.ToString()),
                          fn::Executable_OutputDimensions.name);
     }
-    next += dims.ranks[i];
+    if (shape.rank() > 0) next += dims.ranks[i];
   }
   return absl::OkStatus();
 }

@@ -300,6 +300,18 @@ TEST(CppScan, TakesStructures) {
   }
 }
 
+TEST(CppWhile, ABodyMayHaveACaseOfOneBranch) {
+  Function f([](Tensor p, Tensor n) {
+    const auto [i, a] = While([&](Tensor i, Tensor) { return i < n; },
+                              [](Tensor i, Tensor a) {
+                                return std::make_tuple(i + 1, Case(i, {[&] { return a + 1; }}));
+                              },
+                              Tensor(0), p);
+    return a;
+  });
+  EXPECT_EQ(f(Tensor(1.5f), Tensor(3)).item<float>(), 4.5f);
+}
+
 TEST(CppMap, StacksResults) {
   const auto map = [](Tensor xs) {
     return Map([](Tensor x) { return std::make_pair(x * x, x > 2); }, xs);

@@ -32,6 +32,12 @@ TEST(Emit, WritesAProgram) {
   const std::string text = Content(out);
   EXPECT_THAT(text, HasSubstr("func.func public @main(%arg0: tensor<8x20xf32>"));
   EXPECT_THAT(text, HasSubstr("stablehlo.dot_general"));
+  // The weights lie beside it: the first one has the elements of its node.
+  EXPECT_THAT(text, HasSubstr("%w0"));
+  const std::string node = doc["parameters"][1]["name"];
+  const Finished same = GraphRun(
+      {"run", kMlp, "--output", node, "--expect", node + "=@" + TempPath("mlp.npz") + "[w0]"});
+  EXPECT_EQ(same.exit, 0) << same.out << same.err;
 }
 
 TEST(Emit, TakesOneForOpenSizes) {

@@ -4,7 +4,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "executor/cli/faults/exit_code.h"
+#include "executor/cli/tensors/sink.h"
 #include "executor/compile/passes/evaluator.h"
 #include "executor/stablehlo/lower.h"
 #include "graph/base/file_writer.h"
@@ -87,13 +89,39 @@ absl::StatusOr<std::vector<stablehlo::Argument>> ArgumentsOf(const Graph& graph,
   return arguments;
 }
 
+// The weights' names in the program.
+std::string WeightName(int index) { return absl::StrCat("w", index); }
+
+// "a/b.npz" beside the program "a/b.mlir".
+std::string WeightsPath(std::string_view program) {
+  return absl::StrCat(absl::StripSuffix(program, ".mlir"), ".npz");
+}
+
+// Writes the elements of the weights, without which nobody can run the program. Returns how many
+// there are.
+absl::StatusOr<int> WriteWeights(const stablehlo::Program& program, const std::string& path) {
+  std::vector<SinkTensor> weights;
+  for (const stablehlo::Parameter& p : program.parameters) {
+    if (p.argument >= 0) continue;
+    weights.push_back(
+        {{WeightName(static_cast<int>(weights.size())), absl::StrCat("@", path)}, p.value});
+  }
+  TENON_RETURN_IF_ERROR(WriteSinks(weights));
+  return static_cast<int>(weights.size());
+}
+
 Json ParametersJson(const stablehlo::Program& program, const Graph& graph,
                     absl::Span<const stablehlo::Argument> arguments) {
   Json list = Json::Array();
+  int weights = 0;
   for (const stablehlo::Parameter& p : program.parameters) {
-    const std::string name = p.argument >= 0
-                                 ? graph.OutputName(arguments[p.argument].output)
-                                 : std::string(p.weight == kNoNode ? "" : graph.name(p.weight));
+    std::string name;
+    if (p.argument >= 0) {
+      name = graph.OutputName(arguments[p.argument].output);
+    } else {
+      const std::string in_program = WeightName(weights++);
+      name = p.weight == kNoNode ? in_program : std::string(graph.name(p.weight));
+    }
     Json json = Json::Object();
     json.Set("name", name)
         .Set("kind", p.argument >= 0 ? "argument" : "weight")
@@ -133,15 +161,22 @@ absl::Status EmitProgram(const Graph& graph, const Names& names, const Endpoints
                                            .results = results,
                                            .evaluator = &evaluator,
                                            .node_names = true}));
-  if (!path.empty()) TENON_RETURN_IF_ERROR(WriteFile(path, program.text));
+  std::string written = "; add -o OUT.mlir to write it";
+  if (!path.empty()) {
+    TENON_RETURN_IF_ERROR(WriteFile(path, program.text));
+    const std::string weights_path = WeightsPath(path);
+    TENON_ASSIGN_OR_RETURN(const int weights, WriteWeights(program, weights_path));
+    written = absl::StrCat(", written to ", path);
+    if (weights > 0)
+      absl::StrAppend(&written, ", and ", Plural(weights, "weight"), " to ", weights_path);
+  }
   invocation.doc.Set("emitted", path.empty() ? Json() : Json(path))
       .Set("parameters", ParametersJson(program, graph, arguments))
       .Set("checks", ChecksJson(program));
   absl::StrAppend(
       &invocation.text, notes, "StableHLO of ", Plural(program.line_nodes.size(), "line"), " with ",
       Plural(program.parameters.size(), "parameter"), ", ", Plural(results.size(), "result"),
-      " and ", Plural(program.checks.size(), "check"),
-      path.empty() ? "; add -o OUT.mlir to write it" : absl::StrCat(", written to ", path), "\n");
+      " and ", Plural(program.checks.size(), "check"), written, "\n");
   return absl::OkStatus();
 }
 

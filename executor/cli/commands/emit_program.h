@@ -16,8 +16,9 @@ struct EmitFlags {
   std::vector<std::string> shapes;  // NAME=DIMS, such as x=8x128
 };
 
-// Lowers `graph`, an optimized graph, for these feeds and fetches and writes the text to `path`; an
-// empty `path` writes nothing. Adds to the invocation's document and text what was written.
+// Lowers `graph`, an optimized graph, for these feeds and fetches and writes the text to `path`,
+// and the elements of weights, if there are any, to an archive beside it: "x.npz" beside "x.mlir".
+// An empty `path` writes nothing. Adds to the invocation's document and text what was written.
 // Dimensions that neither the graph nor EmitFlags::shapes tell are 1, and a feed of unknown rank is
 // a scalar; the text says so. A fetch "^node" is no result of the program.
 //

@@ -20,6 +20,7 @@
 #include "executor/proof/graph_runner.h"
 #include "executor/session/saved_model.h"
 #include "graph/base/annotate.h"
+#include "graph/base/one_line.h"
 #include "graph/base/status_macros.h"
 #include "graph/saved_model/write_saved_model.h"
 #include "grappler_lite/pipeline/pass.h"
@@ -28,6 +29,7 @@
 #include "optimizer_api/plugin_optimizer.h"
 #include "plugin/cpu/base/thread_places.h"
 #include "plugin/cpu/base/usable_cores.h"
+#include "plugin/host/loading/loader.h"
 
 namespace tenon::cli {
 namespace {
@@ -42,7 +44,12 @@ void WarnOfMissingDevice(std::string_view text, const Host& host, const CompileF
     if (device->type() == request->type && ordinal_fits) return;
     absl::StrAppend(&known, known.empty() ? "" : ", ", device->short_name());
   }
-  Warn(flags, absl::StrCat("there is no device '", text, "'; there are ", known));
+  std::string message = absl::StrCat("there is no device '", text, "'; there are ", known);
+  for (const PluginInfo& plugin : Plugins()) {
+    if (!plugin.pjrt || plugin.pjrt->no_devices.empty()) continue;
+    absl::StrAppend(&message, "; ", plugin.path, " has none: ", OneLine(plugin.pjrt->no_devices));
+  }
+  Warn(flags, message);
 }
 
 // Warns of passes of plug-ins that a flag names and no plug-in has.

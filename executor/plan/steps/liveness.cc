@@ -37,22 +37,22 @@ int32_t Liveness::Both(NodeId n, int32_t a, int32_t b) {
 
 int32_t Liveness::OfMerge(absl::Span<const int32_t> alive) const {
   const FlagTree& flags = steps_.graph().flags;
+  // A Merge of all outputs of one Switch, which may be a single one, is alive whenever the Switch
+  // is: behind a conditional, values are unconditional again.
+  if (const int32_t family = flags[alive[0]].family; family != 0) {
+    std::vector<int32_t> members(alive.begin(), alive.end());
+    std::sort(members.begin(), members.end());
+    members.erase(std::unique(members.begin(), members.end()), members.end());
+    // Distinct numbers between the first and the last flag of the family, as many as the family
+    // has: all of them.
+    const int32_t size = flags[alive[0]].family_size;
+    if (static_cast<int32_t>(members.size()) == size && members.front() == family &&
+        members.back() == family + size - 1)
+      return flags[family].parent;
+  }
   int32_t common = alive[0];
   for (int32_t flag : alive) common = flags.Common(common, flag);
-  if (std::find(alive.begin(), alive.end(), common) != alive.end()) return common;
-  // A Merge of all outputs of one Switch is alive whenever the Switch is: behind a conditional,
-  // values are unconditional again.
-  const int32_t family = flags[alive[0]].family;
-  const int32_t size = flags[alive[0]].family_size;
-  if (family == 0) return -1;
-  std::vector<int32_t> members(alive.begin(), alive.end());
-  std::sort(members.begin(), members.end());
-  members.erase(std::unique(members.begin(), members.end()), members.end());
-  // Distinct numbers between the first and the last flag of the family, as many as the family has:
-  // all of them.
-  const bool all = static_cast<int32_t>(members.size()) == size && members.front() == family &&
-                   members.back() == family + size - 1;
-  return all ? flags[family].parent : -1;
+  return std::find(alive.begin(), alive.end(), common) != alive.end() ? common : -1;
 }
 
 Chooser Liveness::ChosenBy(int32_t choice, int32_t storage) const {

@@ -26,8 +26,8 @@ class Liveness {
   // that sets it.
   int32_t Both(NodeId n, int32_t a, int32_t b);
   // The flag of a Merge of inputs with the flags `alive` (at least one), if no step is needed to
-  // set it. It is a flag of the list that all others imply; else the parent of a family, if the
-  // list is all members of the family and no other flag. -1: the Merge needs a flag of its own,
+  // set it. It is the parent of a family, if the list is all members of the family and no other
+  // flag; else a flag of the list that all others imply. -1: the Merge needs a flag of its own,
   // below the flag that all imply.
   int32_t OfMerge(absl::Span<const int32_t> alive) const;
 

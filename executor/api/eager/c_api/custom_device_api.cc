@@ -1,5 +1,6 @@
 // The functions of eager/c_api_experimental.h on custom devices.
 #include <memory>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "executor/api/eager/c_api/report.h"
@@ -41,8 +42,13 @@ absl::StatusOr<TFE_TensorHandle*> NewHandle(TFE_Context* shell, const char* devi
         absl::StrCat(device_name == nullptr ? "" : device_name, " unknown device."));
   };
   const absl::StatusOr<CustomDevices::DevicePtr> device = find();
-  auto tensor =
-      std::make_unique<CustomTensor>(shell, device.ok() ? *device : nullptr, data, methods);
+  std::unique_ptr<CustomTensor> tensor;
+  try {
+    tensor = std::make_unique<CustomTensor>(shell, device.ok() ? *device : nullptr, data, methods);
+  } catch (const std::bad_alloc&) {
+    if (methods.deallocator != nullptr) methods.deallocator(data);
+    throw;
+  }
   TENON_RETURN_IF_ERROR(device.status());
   if (methods.num_dims == nullptr || methods.dim == nullptr || methods.deallocator == nullptr)
     return absl::InvalidArgumentError("a custom tensor lacks a function that must be set");

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# kernel_tables.sh FOLDER OUT: writes the source that lists the tables of kernels of a folder: the
+# results of each function `absl::Span<const CpuKernelSpec> ...Kernels() {`, by name.
+set -euo pipefail
+mapfile -t names < <(
+  grep -rhoE --include='*.cc' '^absl::Span<const CpuKernelSpec> [A-Za-z0-9]+Kernels\(\) \{' "$1" |
+    sed -E 's/^.* ([A-Za-z0-9]+)\(\) \{/\1/' | LC_ALL=C sort)
+{
+  echo '#include "plugin/kernels/kernel_spec.h"'
+  echo
+  echo 'namespace tenon {'
+  echo 'namespace cpu {'
+  printf 'absl::Span<const CpuKernelSpec> %s();\n' "${names[@]}"
+  echo '}  // namespace cpu'
+  echo
+  echo 'absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels() {'
+  echo '  static const absl::Span<const CpuKernelSpec> all[] = {'
+  printf '      cpu::%s(),\n' "${names[@]}"
+  echo '  };'
+  echo '  return all;'
+  echo '}'
+  echo
+  echo '}  // namespace tenon'
+} >"$2"
