@@ -197,6 +197,14 @@ class Freezer {
     return fillers;
   }
 
+  // The initializer, if it is the only one and what stays needs it. Then it fills the state itself,
+  // and a table could not be filled a second time. Else empty.
+  std::string StayingFiller() const {
+    const NodeId n =
+        freeze_.inits.size() == 1 ? NodeOfOutput(frozen_.graph, freeze_.inits[0]) : kNoNode;
+    return n == kNoNode || Fillers().size() > 1 ? "" : std::string(frozen_.graph.name(n));
+  }
+
   // Turns the variables of the graph into Placeholders and returns their names. Folds a GraphDef,
   // since functions are messages there; protobuf reads no message above 2 GiB.
   absl::StatusOr<std::vector<std::string>> FoldVariables() {
@@ -277,8 +285,10 @@ class Freezer {
       frozen_.variable_bytes += static_cast<int64_t>(values[i].bytes());
     }
     frozen_.variables = static_cast<int64_t>(variables.size());
-    TENON_ASSIGN_OR_RETURN(KeptState::Init init,
-                           state_.AddInit(graph, values.subspan(variables.size())));
+    KeptState::Init init = state_.FilledBy(StayingFiller());
+    if (init.node.empty()) {
+      TENON_ASSIGN_OR_RETURN(init, state_.AddInit(graph, values.subspan(variables.size())));
+    }
     frozen_.kept = std::move(init.variables);
     frozen_.tables = std::move(init.tables);
     frozen_.init = std::move(init.node);

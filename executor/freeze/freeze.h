@@ -33,7 +33,8 @@ struct FrozenModel {
   std::vector<std::string> tables, kept;
   // Absolute paths of the assets whose paths became constants: the frozen graph may read them.
   std::vector<std::string> files;
-  // The node that fills `tables` and `kept` when it runs; empty if there is nothing to fill.
+  // The node that fills `tables` and `kept` when it runs; empty if there is nothing to fill. The
+  // initializer itself, if it is the only one and what stays needs it.
   std::string init;
 };
 

@@ -5,6 +5,7 @@
 #include "executor/freeze/kept_state.h"
 
 #include <optional>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
@@ -232,6 +233,14 @@ absl::StatusOr<KeptState::Init> KeptState::AddInit(Graph& frozen,
   if (fillers.empty()) return init;
   init.node = frozen.UniqueName("init_state");
   TENON_RETURN_IF_ERROR(frozen.AddNode(init.node, "NoOp", fillers, {}).status());
+  return init;
+}
+
+KeptState::Init KeptState::FilledBy(std::string node) const {
+  Init init;
+  for (const ReachedNode& maker : variables_) init.variables.emplace_back(maker.name);
+  for (const ReachedNode& maker : tables_) init.tables.emplace_back(maker.name);
+  if (!variables_.empty() || !tables_.empty()) init.node = std::move(node);
   return init;
 }
 

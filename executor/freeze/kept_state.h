@@ -53,6 +53,8 @@ class KeptState {
   // fetches that AddReads returned, in their order. Errors are those of AddReads and of
   // Graph::MakeConst; INTERNAL if the shapes of a table's values do not fit the table.
   absl::StatusOr<Init> AddInit(Graph& frozen, absl::Span<const Tensor> values) const;
+  // The same where the frozen graph has a node already that fills the state.
+  Init FilledBy(std::string node) const;
 
  private:
   // The node of `graph` that makes the resource. Nodes in functions are no nodes of the graph: for

@@ -45,7 +45,7 @@ absl::StatusOr<std::string> FreezeGraph(FreezeRequest request) {
   options.keep = std::move(request.keep);
   TENON_ASSIGN_OR_RETURN(FrozenModel frozen, Freeze(no_folder, imported.graph, signature, options,
                                                     std::move(devices), SessionOptions()));
-  if (!frozen.init.empty()) {
+  if (!frozen.init.empty() && frozen.init != request.init) {
     const Output fills{frozen.graph.FindNode(frozen.init), kControlPort};
     TENON_RETURN_IF_ERROR(frozen.graph.AddNode(request.init, "NoOp", {&fills, 1}, {}).status());
   }

@@ -53,13 +53,13 @@ TENON_CAPI_EXPORT extern TF_Buffer* TENON_OptimizeGraph(const void* graph_def, s
 // The GraphDef with constants in the place of the variables that it only reads, also in calls,
 // branches and loops; as bytes. Their values are those that the node `init` of the graph gives them
 // in a session of its own. Variables that the graph writes stay, and so do tables: if there are
-// any, the answer has a node `init`, which gives them what the first one gave. The answer has the
-// nodes of `feeds`, which must be placeholders and are named without ":0", those of `keep`, and
-// what they need. NULL on an error: TF_INVALID_ARGUMENT for bytes that are no sound GraphDef,
-// TF_INVALID_ARGUMENT or TF_NOT_FOUND for names that the graph lacks, TF_ALREADY_EXISTS if state
-// stays and `keep` needs the node `init` of the graph, TF_FAILED_PRECONDITION for a table that
-// nothing fills, TF_UNIMPLEMENTED for a call that has no form on values and for other state that
-// `init` fills, such as a queue, and the errors of the session.
+// any, the answer has a node `init`, which gives them what the first one gave; it is the first one
+// itself where `keep` needs that. The answer has the nodes of `feeds`, which must be placeholders
+// and are named without ":0", those of `keep`, and what they need. NULL on an error:
+// TF_INVALID_ARGUMENT for bytes that are no sound GraphDef, TF_INVALID_ARGUMENT or TF_NOT_FOUND for
+// names that the graph lacks, TF_FAILED_PRECONDITION for a table that nothing fills,
+// TF_UNIMPLEMENTED for a call that has no form on values and for other state that `init` fills,
+// such as a queue, and the errors of the session.
 TENON_CAPI_EXPORT extern TF_Buffer* TENON_FreezeGraph(const void* graph_def, size_t length,
                                                       const char* const* feeds, int num_feeds,
                                                       const char* const* keep, int num_keep,
