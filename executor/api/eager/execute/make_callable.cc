@@ -12,7 +12,6 @@
 #include "executor/api/base/op_text.h"
 #include "executor/api/base/session_config.h"
 #include "executor/api/eager/call_node.h"
-#include "executor/api/eager/execute/branch_call.h"
 #include "executor/api/eager/execute/host_call.h"
 #include "executor/api/eager/execute/plan_call.h"
 #include "executor/api/eager/execute/plugin_call.h"
@@ -144,16 +143,8 @@ absl::StatusOr<std::shared_ptr<Callable>> MakeAt(Context& context, Place place, 
 
 absl::StatusOr<std::shared_ptr<Callable>> MakePlan(Context& context, const TFE_Op& op,
                                                    CallNode node) {
-  const std::string device = op.device == nullptr ? "" : op.device->text;
-  const TypeVector outputs = node.types.outputs;
-  const CallKind calls = node.def->facts->calls;
   node.TakeOwnName();
-  absl::StatusOr<std::shared_ptr<Callable>> whole =
-      PlanCall::Make(context, std::move(node), device);
-  // A branch that does not fit is an error of the calls that take it.
-  if (MayBeMisfit(whole.status()) && (calls == CallKind::kIf || calls == CallKind::kCase))
-    return BranchCall::Make(context, op, outputs, device);
-  return whole;
+  return PlanCall::Make(context, std::move(node), op.device == nullptr ? "" : op.device->text);
 }
 
 }  // namespace

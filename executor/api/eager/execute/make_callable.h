@@ -20,10 +20,10 @@ Device* DeviceOfResources(const TFE_Op& op);
 // 3. the device with the best kernel: the highest kernel priority, then the highest device
 //    priority, then the first of Context::devices.
 // Without soft placement, an op that asks for a device is placed by 1 alone. A function, an op that
-// calls functions, or an op that only plans know becomes a PlanCall, BranchCall or SwitchCall
-// instead. Errors, most with TensorFlow's messages:
-// * those of CallNode, HostCall::Make, PluginCall::Make, PlanCall::Make and BranchCall::Make, and
-//   those of KernelRegistry::Find but NOT_FOUND;
+// calls functions, or an op that only plans know becomes a PlanCall or SwitchCall instead. Errors,
+// most with TensorFlow's messages:
+// * those of CallNode, HostCall::Make, PluginCall::Make and PlanCall::Make, and those of
+//   KernelRegistry::Find but NOT_FOUND;
 // * INVALID_ARGUMENT: without soft placement, the device that the op asks for does not exist or has
 //   no kernel for the op; the op is a placeholder; no device has a kernel, and a kernel of the op
 //   constrains an attribute that the node lacks; an attribute `config_proto` does not parse; a
