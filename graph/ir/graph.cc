@@ -256,8 +256,14 @@ NodeId Graph::Append(Node node, uint64_t hash, std::span<const Output> inputs) {
   node.num_control = static_cast<uint32_t>(all.end() - control);
   node.capacity = static_cast<uint32_t>(all.size());
   edges_.insert(edges_.end(), all.begin(), all.end());
-  by_name_.Insert(hash, n);
   nodes_.push_back(node);
+  // Without memory for its name there is no node.
+  try {
+    by_name_.Insert(hash, n);
+  } catch (...) {
+    nodes_.pop_back();
+    throw;
+  }
   ++live_;
   return n;
 }
@@ -292,8 +298,11 @@ std::string_view Graph::Keep(std::string_view bytes) { return storage_->Copy(byt
 void Graph::KeepAlive(std::shared_ptr<const void> owner) { storage_->Keep(std::move(owner)); }
 
 void Graph::SetExtra(NodeId n, std::string_view fields) {
-  extra_.erase(n);
-  if (!fields.empty()) extra_[n] = storage_->Copy(fields);
+  if (fields.empty()) {
+    extra_.erase(n);
+  } else {
+    extra_[n] = storage_->Copy(fields);
+  }
 }
 
 std::string_view Graph::extra(NodeId n) const {
@@ -349,7 +358,7 @@ void Graph::SetInput(NodeId n, int i, Output from) { edges_[nodes_[n].first_inpu
 
 void Graph::SetInputs(NodeId n, std::span<const Output> data, std::span<const Output> control) {
   // The spans may be views of edges_.
-  std::vector<Output> all(data.begin(), data.end());
+  absl::InlinedVector<Output, 8> all(data.begin(), data.end());
   all.insert(all.end(), control.begin(), control.end());
   const auto num_data = static_cast<uint32_t>(data.size());
   std::copy(all.begin(), all.end(), ReserveInputs(n, all.size()));

@@ -2,8 +2,13 @@
 // call needs no more. No exception may come out of a function; a status is OK or
 // TF_RESOURCE_EXHAUSTED; and what the functions work on is as good as before: the last call of each
 // row has all memory, and must succeed. Functions that fill new hash tables of Abseil or messages
-// of protobuf with maps (imports, functions, gradients, sessions) are not here: these are not whole
-// any more after an allocation in them has failed.
+// of protobuf with maps (imports, functions, gradients, sessions) are not among these rows: such
+// tables are not whole any more after an allocation in them has failed. What adds many nodes to a
+// graph is called in a process of its own each time, and must leave none where it fails; a process
+// that such a table ends says nothing.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -116,6 +121,106 @@ TF_Tensor* Scalar(float value) {
   TF_Tensor* const tensor = TF_AllocateTensor(TF_FLOAT, nullptr, 0, sizeof value);
   if (tensor != nullptr) std::memcpy(TF_TensorData(tensor), &value, sizeof value);
   return tensor;
+}
+
+int NumNodes(TF_Graph* graph) {
+  int nodes = 0;
+  for (size_t at = 0; TF_GraphNextOperation(graph, &at) != nullptr;) ++nodes;
+  return nodes;
+}
+
+// What a process says of a call at its end.
+enum Outcome { kLeftNothing, kLeftNodes, kNeedsNoMore, kThrown, kOtherError };
+
+Outcome AddWithLittleMemory(int64_t n, const std::function<void(TF_Graph*, TF_Status*)>& add) {
+  TF_Status* const status = TF_NewStatus();
+  TF_Graph* const graph = TF_NewGraph();
+  Unary(graph, "Square", "y", Placeholder(graph, "x", status), status);
+  const int before = NumNodes(graph);
+  left = n;
+  try {
+    add(graph, status);
+  } catch (...) {
+    return kThrown;
+  }
+  left = kNever;
+  if (!has_failed) return TF_GetCode(status) == TF_OK ? kNeedsNoMore : kOtherError;
+  if (TF_GetCode(status) == TF_OK) return kLeftNothing;  // it did without
+  if (TF_GetCode(status) != TF_RESOURCE_EXHAUSTED) return kOtherError;
+  return NumNodes(graph) == before ? kLeftNothing : kLeftNodes;
+}
+
+// `add` adds nodes to a graph that has the nodes x and y. It sets `left` itself if it prepares
+// something before.
+void LeavesNoNodes(const char* what, const std::function<void(TF_Graph*, TF_Status*)>& add) {
+  ++rows;
+  int64_t told = 0, ended = 0;
+  for (int64_t n = 0; n < 100000; ++n) {
+    const pid_t child = fork();
+    if (child == 0) _exit(AddWithLittleMemory(n, add));
+    int state = 0;
+    waitpid(child, &state, 0);
+    if (!WIFEXITED(state) || WEXITSTATUS(state) > kOtherError) {
+      ++ended;
+      continue;
+    }
+    if (WEXITSTATUS(state) == kNeedsNoMore) break;
+    ++failures;
+    ++told;
+    if (WEXITSTATUS(state) == kLeftNodes) Fault(what, n, "nodes stay behind");
+    if (WEXITSTATUS(state) == kThrown) Fault(what, n, "an exception comes out");
+    if (WEXITSTATUS(state) == kOtherError) Fault(what, n, "another error");
+  }
+  std::printf("%s: %lld failures, %lld processes ended\n", what, static_cast<long long>(told),
+              static_cast<long long>(ended));
+  Must(told > 2 * ended && told > 20, what);
+}
+
+void ManyNodes() {
+  TF_Status* const status = TF_NewStatus();
+  TF_Graph* const from = TF_NewGraph();
+  TF_Operation* last = Placeholder(from, "first", status);
+  for (int i = 0; i < 20; ++i) {
+    char name[32];
+    std::snprintf(name, sizeof name, "node%d", i);
+    last = Unary(from, "Neg", name, last, status);
+  }
+  TF_Buffer* const def = TF_NewBuffer();
+  TF_GraphToGraphDef(from, def, status);
+  Must(TF_GetCode(status) == TF_OK, "the GraphDef is made");
+  LeavesNoNodes("TF_GraphImportGraphDef", [def](TF_Graph* graph, TF_Status* s) {
+    const int64_t room = left;
+    left = kNever;
+    TF_ImportGraphDefOptions* const options = TF_NewImportGraphDefOptions();
+    left = room;
+    TF_GraphImportGraphDef(graph, def, options, s);
+  });
+  LeavesNoNodes("TF_AddGradients", [](TF_Graph* graph, TF_Status* s) {
+    const int64_t room = left;
+    left = kNever;
+    TF_Output y = {TF_GraphOperationByName(graph, "y"), 0};
+    TF_Output x = {TF_GraphOperationByName(graph, "x"), 0}, dx;
+    left = room;
+    TF_AddGradients(graph, &y, 1, &x, 1, nullptr, s, &dx);
+  });
+  LeavesNoNodes("TF_FinishWhile", [](TF_Graph* graph, TF_Status* s) {
+    const int64_t room = left;
+    left = kNever;
+    TF_Output x = {TF_GraphOperationByName(graph, "x"), 0}, result;
+    TF_WhileParams loop = TF_NewWhile(graph, &x, 1, s);
+    TF_OperationDescription* const less = TF_NewOperation(loop.cond_graph, "Less", "less");
+    TF_AddInput(less, loop.cond_inputs[0]);
+    TF_AddInput(less, loop.cond_inputs[0]);
+    loop.cond_output = {TF_FinishOperation(less, s), 0};
+    loop.body_outputs[0] = {Unary(loop.body_graph, "Neg", "neg", loop.body_inputs[0].oper, s), 0};
+    loop.name = "loop";
+    if (TF_GetCode(s) != TF_OK) return;
+    left = room;
+    TF_FinishWhile(&loop, s, &result);
+  });
+  TF_DeleteBuffer(def);
+  TF_DeleteGraph(from);
+  TF_DeleteStatus(status);
 }
 
 void Objects() {
@@ -357,6 +462,7 @@ void Plugins() {
 }  // namespace
 
 int main() {
+  ManyNodes();
   Objects();
   Graphs();
   Eager();

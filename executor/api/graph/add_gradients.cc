@@ -143,14 +143,11 @@ absl::Status AddTo(const GradientCall& call, TF_Output* dy)
   TENON_RETURN_IF_ERROR(CheckEdits(graph));
   KnowShapes(graph, graph.graph.num_node_ids());
   GraphMark before(graph);
-  const absl::StatusOr<std::vector<Output>> gradients =
-      AddDenseGradients(graph.graph, graph.shapes, {}, request);
-  if (!gradients.ok()) {
-    before.Undo();
-    return gradients.status();
-  }
+  TENON_ASSIGN_OR_RETURN(const std::vector<Output> gradients,
+                         AddDenseGradients(graph.graph, graph.shapes, {}, request));
   NoteNewNodes(graph);
-  auto gradient = gradients->begin();
+  before.Keep();
+  auto gradient = gradients.begin();
   for (const TF_Output& x : call.x) {
     const Output found = LacksOutput(graph, x) ? Output() : *gradient++;
     *dy++ = found.node == kNoNode ? TF_Output{nullptr, -1} : OutputToC(graph, found);

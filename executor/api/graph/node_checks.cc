@@ -107,11 +107,7 @@ absl::Status InferNewNode(TF_Graph& graph) {
 absl::Status CheckNewNode(TF_Graph& graph, NodeId n) {
   absl::Status status = CheckKindOf(graph, n, graph.graph.producer());
   if (status.ok() && graph.require_shape_fns) status = CheckShapeFn(graph.graph, n);
-  if (status.ok()) status = InferNewNode(graph);
-  if (status.ok()) return status;
-  graph.graph.RemoveLastNode();
-  graph.shapes.Truncate(n);
-  return status;
+  return status.ok() ? InferNewNode(graph) : status;
 }
 
 absl::Status MergeShape(TF_Graph& graph, Output output, const PartialShape& shape) {

@@ -33,7 +33,7 @@ absl::Status MergeKnownShape(TF_Graph& graph, Output output, const PartialShape&
 
 // CheckKindOf, with the producer version of the graph, and InferNewNode for node n, which must be
 // the node that was added last. INVALID_ARGUMENT also if TF_Graph::require_shape_fns is set and the
-// op has no shape function. Removes the node from the graph after an error.
+// op has no shape function. After an error the node is to be removed, as after one of InferNewNode.
 absl::Status CheckNewNode(TF_Graph& graph, NodeId n) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph.mutex);
 
 }  // namespace tenon::api

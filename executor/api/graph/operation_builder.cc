@@ -10,6 +10,7 @@
 #include "executor/api/base/op_text.h"
 #include "executor/api/graph/node_checks.h"
 #include "graph/base/status_macros.h"
+#include "graph/base/within_memory.h"
 #include "graph/ir/colocation.h"
 #include "graph/ir/node_places.h"
 #include "graph/op_defs/op_registry.h"
@@ -200,10 +201,17 @@ absl::StatusOr<NodeId> OperationBuilder::Finish() {
       graph_.graph.AddNode(name_, op_name_, inputs_, std::move(attrs_), device_);
   if (absl::IsAlreadyExists(n.status())) return duplicate();
   if (!n.ok()) return n;
-  TENON_RETURN_IF_ERROR(CheckNewNode(graph_, *n));
-  if (!place_.empty()) graph_.graph.SetExtra(*n, DebugInfo(name_, place_));
-  NoteNewNodes(graph_);
-  return n;
+  const absl::Status finished = WithinMemory([&]() -> absl::Status {
+    TENON_RETURN_IF_ERROR(CheckNewNode(graph_, *n));
+    if (!place_.empty()) graph_.graph.SetExtra(*n, DebugInfo(name_, place_));
+    NoteNewNodes(graph_);
+    return absl::OkStatus();
+  });
+  if (finished.ok()) return n;
+  graph_.graph.RemoveLastNode();
+  graph_.shapes.Truncate(*n);
+  graph_.operations.Truncate(static_cast<size_t>(*n));
+  return finished;
 }
 
 }  // namespace tenon::api

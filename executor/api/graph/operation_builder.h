@@ -1,7 +1,7 @@
 // Collects the parts of a new node, infers attributes from its inputs, and adds the node.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -66,7 +66,7 @@ class OperationBuilder {
   absl::InlinedVector<Output, 8> inputs_;  // data inputs
   absl::InlinedVector<Output, 4> control_;
   NewAttrs attrs_;
-  std::deque<std::string> names_;  // of attributes that the op does not have
+  std::list<std::string> names_;  // of attributes that the op does not have
   std::set<std::string> colocation_;
   size_t args_given_ = 0;
   std::vector<std::string> node_errors_, errors_;

@@ -55,7 +55,7 @@ class GraphOfModel {
   ~GraphOfModel() {
     if (mark_ == nullptr) return;
     absl::MutexLock lock(&graph_.mutex);
-    mark_->Undo();
+    mark_ = nullptr;
     ++graph_.version;
   }
 
@@ -67,7 +67,11 @@ class GraphOfModel {
     mark_ = std::move(mark);
     return absl::OkStatus();
   }
-  void Keep() { mark_ = nullptr; }
+  void Keep() {
+    absl::MutexLock lock(&graph_.mutex);
+    mark_->Keep();
+    mark_ = nullptr;
+  }
 
  private:
   TF_Graph& graph_;

@@ -66,13 +66,10 @@ GraphImporter::GraphImporter(TF_Graph& graph, const TF_ImportGraphDefOptions& op
 
 absl::Status GraphImporter::Run(FileBytes wire, TF_ImportGraphDefResults* results) {
   graph_.graph.KeepAlive(std::move(wire.owner));
-  const absl::Status status = Import(wire.bytes, results);
-  if (status.ok()) {
-    NoteNewNodes(graph_);
-  } else {
-    before_.Undo();
-  }
-  return status;
+  TENON_RETURN_IF_ERROR(Import(wire.bytes, results));
+  NoteNewNodes(graph_);
+  before_.Keep();
+  return absl::OkStatus();
 }
 
 absl::Status GraphImporter::Import(std::string_view wire, TF_ImportGraphDefResults* results) {

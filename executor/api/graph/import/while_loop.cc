@@ -268,14 +268,11 @@ absl::Status FinishLoop(const TF_WhileParams& params, TF_Output* outputs) {
   }
   GraphMark before(graph);
   Outputs exits;
-  const absl::Status status = LoopBuilder(params).Build(&exits);
-  if (!status.ok()) {
-    before.Undo();
-    return status;
-  }
+  TENON_RETURN_IF_ERROR(LoopBuilder(params).Build(&exits));
   graph.loop_frames.insert(params.name);
+  before.Keep();
   std::copy(exits.begin(), exits.end(), outputs);
-  return status;
+  return absl::OkStatus();
 }
 
 }  // namespace
