@@ -30,31 +30,32 @@ bool EachField(std::string_view message, uint32_t number, Visit visit) {
 }
 
 std::vector<std::string> CalledBy(std::string_view function) {
-  std::vector<std::string> called;
+  absl::flat_hash_set<std::string_view> called;
   EachField(function, kNode, [&](std::string_view node) {
-    EachField(node, kNodeOp, [&](std::string_view op) { called.emplace_back(op); });
+    EachField(node, kNodeOp, [&](std::string_view op) { called.insert(op); });
     EachField(node, kNodeAttr, [&](std::string_view entry) {
       EachField(entry, kEntryValue, [&](std::string_view value) {
-        for (const std::string_view name : FunctionsNamedBy(AttrValue(value)))
-          called.emplace_back(name);
+        for (const std::string_view name : FunctionsNamedBy(AttrValue(value))) called.insert(name);
       });
     });
   });
-  std::sort(called.begin(), called.end());
-  called.erase(std::unique(called.begin(), called.end()), called.end());
-  return called;
+  std::vector<std::string> names(called.begin(), called.end());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire, bool parses) {
+absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire, Known known) {
   auto function = std::make_shared<Function>();
   function->wire = std::string(wire);
+  function->is_sound = known == Known::kSound;
   std::string_view signature;
   pb::FunctionDef parsed;
   if (wire.size() > INT_MAX ||
       !EachField(wire, kSignature, [&](std::string_view bytes) { signature = bytes; }) ||
-      (!parses && !parsed.ParseFromArray(wire.data(), static_cast<int>(wire.size()))))
+      (known == Known::kNothing &&
+       !parsed.ParseFromArray(wire.data(), static_cast<int>(wire.size()))))
     return absl::InvalidArgumentError("Invalid FunctionDef proto");
   TENON_ASSIGN_OR_RETURN(function->signature, OpDefFromWire(signature));
   function->called = CalledBy(wire);
@@ -62,8 +63,8 @@ absl::StatusOr<std::shared_ptr<Function>> Function::Make(std::string_view wire, 
   return function;
 }
 
-absl::Status FunctionLibrary::Add(std::string_view wire, bool parses) {
-  TENON_ASSIGN_OR_RETURN(FunctionPtr function, Function::Make(wire, parses));
+absl::Status FunctionLibrary::Add(std::string_view wire, Function::Known known) {
+  TENON_ASSIGN_OR_RETURN(FunctionPtr function, Function::Make(wire, known));
   const std::string& name = function->signature.name;
   if (OpRegistry::Global().Find(name) != nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -105,8 +106,8 @@ FunctionLibrary::FunctionPtr FunctionLibrary::Find(std::string_view name) const 
   return found == functions_.end() ? nullptr : found->second.function;
 }
 
-std::vector<std::string> FunctionLibrary::Reachable(std::vector<std::string> names) const {
-  std::vector<std::string> wires;
+FunctionLibrary::Reached FunctionLibrary::Reachable(std::vector<std::string> names) const {
+  Reached reached;
   absl::flat_hash_set<std::string> seen;
   while (!names.empty()) {
     const std::string name = std::move(names.back());
@@ -114,10 +115,11 @@ std::vector<std::string> FunctionLibrary::Reachable(std::vector<std::string> nam
     if (!seen.insert(name).second) continue;
     const FunctionPtr function = Find(name);
     if (function == nullptr) continue;
-    wires.push_back(function->wire);
+    reached.wires.push_back(function->wire);
+    reached.are_sound = reached.are_sound && function->is_sound;
     names.insert(names.end(), function->called.begin(), function->called.end());
   }
-  return wires;
+  return reached;
 }
 
 std::vector<FunctionLibrary::FunctionPtr> FunctionLibrary::CallersOf(std::string_view name) const {

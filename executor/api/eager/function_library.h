@@ -16,12 +16,15 @@ namespace tenon::eager {
 
 // One function. Immutable, but for the callables of its entry.
 struct Function {
-  // `wire`: FunctionDef bytes. `parses`: the caller knows that protobuf parses them. Otherwise
-  // INVALID_ARGUMENT if protobuf does not. Other errors are those of OpDefFromWire for the
-  // signature.
-  static absl::StatusOr<std::shared_ptr<Function>> Make(std::string_view wire, bool parses = false);
+  // What the caller knows of bytes: protobuf parses them; and the verifier would find nothing.
+  enum class Known : uint8_t { kNothing, kParses, kSound };
+  // `wire`: FunctionDef bytes. INVALID_ARGUMENT if protobuf does not parse them. Other errors are
+  // those of OpDefFromWire for the signature.
+  static absl::StatusOr<std::shared_ptr<Function>> Make(std::string_view wire,
+                                                        Known known = Known::kNothing);
 
   std::string wire;
+  bool is_sound = false;  // Known::kSound
   OpDef signature;
   std::vector<std::string> called;  // names in nodes of the body: of ops, and of functions
   std::unique_ptr<OpEntry> entry;   // for the op that `signature` describes
@@ -34,17 +37,21 @@ class FunctionLibrary {
   // Adds a function, given as FunctionDef bytes. To add the same function again (SameFunction)
   // counts one more addition. The empty name is a name as any other, as in TensorFlow.
   // INVALID_ARGUMENT if the name is that of an op, or if a different function has the name.
-  // `parses` and other errors are those of Function::Make.
-  absl::Status Add(std::string_view wire, bool parses = false);
+  // `known` and other errors are those of Function::Make.
+  absl::Status Add(std::string_view wire, Function::Known known = Function::Known::kNothing);
   // Takes back one addition. Returns true if that was the last one: the function is removed, and
   // the callables of all functions that call it, directly or through others, are cleared.
   // INVALID_ARGUMENT if there is no such function.
   absl::StatusOr<bool> Remove(std::string_view name);
   // Null: there is no such function.
   FunctionPtr Find(std::string_view name) const;
-  // The FunctionDef bytes of these functions and of all functions that they call, directly or
-  // through others, each function once. Skips names that are no function.
-  std::vector<std::string> Reachable(std::vector<std::string> names) const;
+  // These functions and all functions that they call, directly or through others, each function
+  // once. Skips names that are no function.
+  struct Reached {
+    std::vector<std::string> wires;  // FunctionDef bytes
+    bool are_sound = true;           // Function::is_sound of all
+  };
+  Reached Reachable(std::vector<std::string> names) const;
   // Clears the callables of all functions.
   void ClearCallables();
 

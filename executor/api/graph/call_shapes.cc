@@ -59,10 +59,10 @@ absl::Status BodyFault(const Graph& owner, const FunctionEntry& function,
   if (function.signature == nullptr) return absl::OkStatus();
   const FunctionBody body = ParseFunctionBody(owner, function);
   for (const BodyNode& node : body.nodes) {
-    if (node.op == nullptr) return OpNotRegistered(node.op_name);
-    for (const AttrDef& attr : node.op->attrs) {
-      if (attr.has_default || !TypesAnArgument(*node.op, attr.name) ||
-          AttrSet(node.attrs).Find(attr.name) != nullptr)
+    if (node.op() == nullptr) return OpNotRegistered(node.op_name());
+    for (const AttrDef& attr : node.op()->attrs) {
+      if (attr.has_default || !TypesAnArgument(*node.op(), attr.name) ||
+          node.attrs().Find(attr.name) != nullptr)
         continue;
       return absl::NotFoundError(
           absl::StrCat("type attr not found: ", attr.name, "\n\tIn ", NodeNameText(node.name)));

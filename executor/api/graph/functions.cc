@@ -153,12 +153,12 @@ absl::StatusOr<TF_Function> MakeFunction(const FunctionRequest& request) {
                          ReadOperations(*request.body, request.control_outputs));
   parts.control_output_names =
       ReadNames(request.control_output_names, request.control_outputs.size());
-  TENON_ASSIGN_OR_RETURN(std::string wire, GraphToFunction(graph, parts));
+  TENON_ASSIGN_OR_RETURN(MadeFunction made, GraphToFunction(graph, parts));
   // What a parser would refuse is found without one.
-  if (wire.size() > INT_MAX || !IsFunctionDef(wire))
+  if (made.wire.size() > INT_MAX || !IsFunctionDef(made.wire))
     return absl::InvalidArgumentError("Invalid FunctionDef given to TF_FunctionImportFunctionDef");
-  std::string name = NameIn(wire);
-  return TF_Function{std::move(name), std::move(wire)};
+  std::string name = NameIn(made.wire);
+  return TF_Function{std::move(name), std::move(made.wire), made.is_sound};
 }
 
 TF_Function* NewFunction(absl::StatusOr<TF_Function> function, TF_Status* status) {
@@ -187,6 +187,7 @@ absl::Status SetFunctionAttr(TF_Function& func, const char* attr_name, std::stri
   def.ParseFromString(func.wire);
   (*def.mutable_attr())[attr_name] = std::move(value);
   func.wire = def.SerializeAsString();
+  func.is_sound = false;
   return absl::OkStatus();
 }
 

@@ -35,7 +35,14 @@ struct FunctionParts {
   std::optional<std::vector<std::string>> control_output_names;
 };
 
-// Returns FunctionDef bytes. All nodes of `parts` must be in the graph, and their ops known.
+struct MadeFunction {
+  std::string wire;  // FunctionDef bytes
+  // The verifier has nothing to find, whatever library the function gets into. False for functions
+  // that call others, take attributes from their calls or have loops: that was not looked into.
+  bool is_sound = true;
+};
+
+// All nodes of `parts` must be in the graph, and their ops known.
 // INVALID_ARGUMENT, with TensorFlow's messages:
 // * a data input of a node of the body, or an output, comes neither from the body nor from
 //   `inputs`; or a control input comes from neither;
@@ -44,6 +51,6 @@ struct FunctionParts {
 // * there is not one name for each control output.
 // UNIMPLEMENTED: a placeholder stands first, in the order of `body`, in an attribute that the op of
 // its node does not have. Later places of a placeholder are not checked.
-absl::StatusOr<std::string> GraphToFunction(const Graph& graph, const FunctionParts& parts);
+absl::StatusOr<MadeFunction> GraphToFunction(const Graph& graph, const FunctionParts& parts);
 
 }  // namespace tenon::api

@@ -12,7 +12,8 @@
 struct TF_Function {
   using Pool = tenon::Handles<TF_Function>;
   std::string name;
-  std::string wire;  // FunctionDef bytes
+  std::string wire;       // FunctionDef bytes
+  bool is_sound = false;  // the verifier has nothing to find; false: nobody knows
 };
 
 namespace tenon::api {

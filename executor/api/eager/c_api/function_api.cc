@@ -13,11 +13,12 @@
 namespace tenon::eager {
 namespace {
 
-absl::Status AddFunction(TFE_Context* shell, const char* wire, size_t size, bool parses = false) {
+absl::Status AddFunction(TFE_Context* shell, const char* wire, size_t size,
+                         Function::Known known = Function::Known::kNothing) {
   TENON_ASSIGN_OR_RETURN(Context* const context, ContextOf(shell));
   if (wire == nullptr || size > INT_MAX)
     return absl::InvalidArgumentError("Invalid FunctionDef proto");
-  return context->functions().Add({wire, size}, parses);
+  return context->functions().Add({wire, size}, known);
 }
 
 absl::Status RemoveFunction(TFE_Context* shell, const char* name) {
@@ -68,8 +69,9 @@ void TFE_ContextAddFunctionDef(TFE_Context* ctx, const char* serialized_function
 void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function, TF_Status* status) try {
   if (function == nullptr) return StatusToC(absl::InvalidArgumentError("Invalid function"), status);
   if (!tenon::api::AllGiven({{"function", function}}, status)) return;
+  using Known = tenon::eager::Function::Known;
   StatusToC(tenon::eager::AddFunction(ctx, function->wire.data(), function->wire.size(),
-                                      /*parses=*/true),
+                                      function->is_sound ? Known::kSound : Known::kParses),
             status);
 } catch (...) {
   tenon::WithoutMemory(status);

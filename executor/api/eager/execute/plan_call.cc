@@ -50,7 +50,8 @@ struct CallGraph {
 absl::StatusOr<CallGraph> GraphOf(const Context& context, const CallNode& node,
                                   const std::string& device) {
   CallGraph call;
-  PutFunctions(call.graph, context.functions().Reachable(CalledFunctions(node)));
+  const FunctionLibrary::Reached functions = context.functions().Reachable(CalledFunctions(node));
+  PutFunctions(call.graph, functions.wires);
   std::vector<Output> inputs;
   for (size_t i = 0; i < node.types.inputs.size(); ++i) {
     call.feeds.push_back(absl::StrCat("input_", i));
@@ -64,7 +65,8 @@ absl::StatusOr<CallGraph> GraphOf(const Context& context, const CallNode& node,
   for (size_t i = 0; i < node.types.outputs.size(); ++i)
     call.fetches.push_back(call.graph.OutputName({n, static_cast<int32_t>(i)}));
   if (call.fetches.empty()) call.fetches.push_back(absl::StrCat("^", node.name));
-  const std::vector<Defect> defects = Verify(call.graph);
+  const std::vector<Defect> defects =
+      functions.are_sound ? VerifyNodes(call.graph) : Verify(call.graph);
   const auto defect =
       std::find_if(defects.begin(), defects.end(), [](const Defect& d) { return !MayBeUnused(d); });
   if (defect != defects.end()) return absl::InvalidArgumentError(defect->message);

@@ -66,6 +66,18 @@ TEST_F(GraphFunctions, PartOfAGraph) {
   EXPECT_THAT(Call(function, {4}), ElementsAre(ElementsAre(-4)));
 }
 
+// As in TensorFlow, which writes such a node twice with its second name, while readers keep the
+// first.
+TEST_F(GraphFunctions, AnOperationGivenTwiceIsWrittenTwice) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* a = Unary("Neg", "a", {x, 0});
+  TF_Operation* b = Unary("Neg", "b", {a, 0});
+  const pb::FunctionDef def =
+      DefOf(Make({.inputs = {{x, 0}}, .outputs = {{b, 0}}, .num_opers = 3, .opers = {a, a, b}}));
+  EXPECT_THAT(NodesOf(def), ElementsAre("a_0(x)", "a_0(x)", "b_0(a:y:0)"));
+  EXPECT_EQ("b_0:y:0", def.ret().at("b"));
+}
+
 TEST_F(GraphFunctions, ListsOfOutputsHaveRanges) {
   TF_Operation* a = Placeholder("a");
   TF_Operation* split = SplitInThree(a);
