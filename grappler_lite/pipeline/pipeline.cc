@@ -155,6 +155,9 @@ struct Step {
   const PassEntry* pass = nullptr;  // or
   FinalPass* final_pass = nullptr;
   PassArguments arguments;
+  // How many passes had changed the graph when this one last found nothing that it could do; -1: it
+  // has not been so.
+  int64_t idle_at = -1;
 };
 
 // Whether a name that somebody gave is the pass's, or that of the field which switches it.
@@ -270,7 +273,7 @@ class PipelineRun {
   absl::StatusOr<bool> RunIteration(int iteration) {
     bool changed = false;
     PreserveMarked();
-    for (const Step& step : steps_) {
+    for (Step& step : steps_) {
       std::string reason = SkipReason(step, options_);
       // One row for a skipped pass is enough.
       if (iteration > 0 && !reason.empty()) continue;
@@ -332,9 +335,18 @@ class PipelineRun {
   }
 
   // Without a guard an error ends the run; with one, the pass is undone and the row says why.
-  absl::Status RunStep(const Step& step, PassReport& row) {
+  absl::Status RunStep(Step& step, PassReport& row) {
+    // It would find nothing again.
+    if (!guarded_ && step.idle_at == changes_) return absl::OkStatus();
     gate_.BeginPass(step.name, BudgetOf(step, graph_.num_nodes()));
-    if (!guarded_) return Work(step, row).status();
+    if (!guarded_) {
+      TENON_RETURN_IF_ERROR(Work(step, row).status());
+      if (row.changed) ++changes_;
+      // Observers hear of each rewrite that the bisect limit refuses, in each iteration.
+      if (!row.changed && gate_.left() > 0 && row.notes.empty() && row.budget_spent.empty())
+        step.idle_at = changes_;
+      return absl::OkStatus();
+    }
     const Graph before = graph_;
     const PassRun run{step.name,   row.iteration,   before,       fetch_names_,
                       feed_names_, input_.function, input_.caller};
@@ -413,7 +425,8 @@ class PipelineRun {
   const PipelineOptions& options_;
   const Stage stage_;
   const bool guarded_;
-  const std::vector<Step> steps_;
+  std::vector<Step> steps_;
+  int64_t changes_ = 0;  // passes that changed the graph, in the fast mode
   RewriteGate gate_;
   bool has_colocations_;  // passes bring none, but for those that bring nodes
   Scales scales_;
@@ -464,7 +477,9 @@ absl::StatusOr<PipelineReport> RunUnplacedPasses(Graph& graph, const PipelineInp
 
 namespace {
 
-absl::StatusOr<PipelineReport> RunPlacedPasses(Graph& graph, const PipelineInput& input,
+// `before` is a copy of `graph`.
+absl::StatusOr<PipelineReport> RunPlacedPasses(Graph& graph, const Graph& before,
+                                               const PipelineInput& input,
                                                const PipelineOptions& options) {
   TENON_RETURN_IF_ERROR(CheckNames(options));
   if (graph.num_nodes() < options.min_graph_nodes) {
@@ -477,7 +492,6 @@ absl::StatusOr<PipelineReport> RunPlacedPasses(Graph& graph, const PipelineInput
   }
   if (NeedsGuard(input, options))
     return PipelineRun(graph, input, options, Stage::kPlaced, true).Run();
-  const Graph before = graph;
   PipelineRun run(graph, input, options, Stage::kPlaced, false);
   absl::StatusOr<PipelineReport> report = run.Run();
   // The shapes that the passes left behind spare the verifier an inference of its own.
@@ -491,10 +505,9 @@ absl::StatusOr<PipelineReport> RunPlacedPasses(Graph& graph, const PipelineInput
 
 absl::StatusOr<PipelineReport> RunPipeline(Graph& graph, const PipelineInput& input,
                                            const PipelineOptions& options) {
-  if (!HasPlaces(graph)) return RunPlacedPasses(graph, input, options);
   const Graph before = graph;
-  absl::StatusOr<PipelineReport> report = RunPlacedPasses(graph, input, options);
-  if (report.ok()) CarryPlaces(before, graph);
+  absl::StatusOr<PipelineReport> report = RunPlacedPasses(graph, before, input, options);
+  if (report.ok() && HasPlaces(before)) CarryPlaces(before, graph);
   return report;
 }
 

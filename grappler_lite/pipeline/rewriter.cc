@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "graph/base/status_macros.h"
 #include "graph/ir/node_places.h"
 #include "graph/op_defs/op_facts.h"
@@ -28,8 +27,9 @@ constexpr size_t kMostKept = 4096;
 }  // namespace
 
 bool ListsOp(std::string_view ops, std::string_view op) {
-  for (std::string_view listed : absl::StrSplit(ops, ' ')) {
-    if (listed == op) return true;
+  for (size_t at = ops.find(op); at != ops.npos; at = ops.find(op, at + 1)) {
+    const size_t end = at + op.size();
+    if ((at == 0 || ops[at - 1] == ' ') && (end == ops.size() || ops[end] == ' ')) return true;
   }
   return false;
 }

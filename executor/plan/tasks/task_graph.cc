@@ -49,9 +49,19 @@ class UnitGraph {
             absl::Span<const int32_t> place_of)
       : in_(input), graph_(graph), schedule_(schedule), place_of_(place_of) {}
 
-  // False if the edges between nodes are too many to follow.
-  bool Build() {
-    FindUnits();
+  // Finds the units and what they cost.
+  void FindUnits() {
+    PlaceEntries();
+    AddCosts();
+  }
+  // What all units cost together.
+  double CostUs() const {
+    double us = 0;
+    for (const Unit& unit : units_) us += unit.cost_us;
+    return us;
+  }
+  // Finds what the units wait for. False if the edges between nodes are too many to follow.
+  bool FindWaits() {
     AddAccesses();
     if (!AddEdges()) return false;
     for (Unit& unit : units_) Seal(unit.after);
@@ -63,7 +73,7 @@ class UnitGraph {
   int32_t unit_of_step(int32_t step) const { return unit_of_step_[step]; }
 
  private:
-  void FindUnits() {
+  void PlaceEntries() {
     const std::vector<int32_t>& entries = schedule_.rows[0].entries;
     std::vector<int32_t> of_row(schedule_.rows.size(), -1);
     unit_of_step_.assign(graph_.steps.size(), -1);
@@ -84,6 +94,11 @@ class UnitGraph {
     }
     for (int32_t k = 0; k < graph_.num_steps(); ++k) {
       if (schedule_.row_of[k] != 0) unit_of_step_[k] = of_row[schedule_.row_of[k]];
+    }
+  }
+
+  void AddCosts() {
+    for (int32_t k = 0; k < graph_.num_steps(); ++k) {
       double cost = StepCostUs(in_.graph, graph_, k);
       for (int32_t l = graph_.steps[k].loop; l >= 0; l = graph_.loops[l].parent)
         cost *= kAssumedPasses;
@@ -288,13 +303,13 @@ std::vector<double> LongestPaths(const std::vector<Unit>& tasks) {
   return path;
 }
 
-bool IsWorthIt(const std::vector<Unit>& tasks, const std::vector<double>& paths, int threads) {
+// Whether the tasks save time, of a run that takes `serial` us in one thread.
+bool IsWorthIt(const std::vector<Unit>& tasks, const std::vector<double>& paths, double serial,
+               int threads) {
   if (tasks.size() < 2) return false;
-  double all = 0;
-  for (const Unit& task : tasks) all += task.cost_us;
-  const double serial = all - kHandOverUs * static_cast<double>(tasks.size());
+  const double all = serial + kHandOverUs * static_cast<double>(tasks.size());
   const double longest = *std::max_element(paths.begin(), paths.end());
-  return serial >= kWorthUs && std::max(longest, all / threads) < kMostOfSerial * serial;
+  return std::max(longest, all / threads) < kMostOfSerial * serial;
 }
 
 void FindFollowing(TaskGraph& graph) {
@@ -342,13 +357,17 @@ TaskGraph FindTasks(const PlanInput& input, const StepGraph& graph, const StepSc
   TaskGraph result;
   if (!AllowsTasks(input, graph)) return result;
   UnitGraph units(input, graph, schedule, place_of);
-  if (!units.Build()) return result;
+  units.FindUnits();
   const bool always = input.inter_op == InterOp::kAlways;
+  const double serial = units.CostUs();
+  if (!always && serial < kWorthUs) return result;
+  if (!units.FindWaits()) return result;
   TaskMaker maker(units.units(), !always);
   const std::vector<int32_t> task_of = maker.Run();
   const std::vector<Unit> tasks = Condense(units.units(), task_of, maker.size());
   const std::vector<double> paths = LongestPaths(tasks);
-  if (maker.size() > kMaxTasks || (!always && !IsWorthIt(tasks, paths, input.workers.threads())))
+  if (maker.size() > kMaxTasks ||
+      (!always && !IsWorthIt(tasks, paths, serial, input.workers.threads())))
     return result;
 
   const std::vector<int32_t> order = OrderOfTasks(input, tasks, paths);

@@ -37,11 +37,11 @@ bool SumToMultiple(Sweep& s, NodeId n) {
   const Graph& g = s.graph();
   const std::span<const Output> in = g.data_inputs(n);
   const Output x = in[0];
+  if (in.size() < 2 || std::count(in.begin(), in.end(), x) != std::ssize(in)) return false;
   const DataType type = TypeOf(g, n);
   const std::optional<Tensor> times = Scalar(type, static_cast<int32_t>(in.size()));
   const Sweep::Attrs attrs = TypeAttr(type);
-  if (in.size() < 2 || !times || std::count(in.begin(), in.end(), x) != std::ssize(in) ||
-      !s.HasKernel(n, "Mul", attrs) || !s.HasConstKernel(n, type) || !s.Allow())
+  if (!times || !s.HasKernel(n, "Mul", attrs) || !s.HasConstKernel(n, type) || !s.Allow())
     return false;
   const Output factors[] = {x, s.AddConst(n, "times", *times)};
   s.Become(n, "Mul", factors, attrs);

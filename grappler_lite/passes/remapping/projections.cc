@@ -44,11 +44,25 @@ bool IsProjection(std::string_view equation, int a_rank, int b_rank) {
   return true;
 }
 
+bool IsMatMul(std::string_view op) { return op == "MatMul" || op == "_FusedMatMul"; }
+
+// Whether an op of this name may be a product.
+bool MayBeProduct(std::string_view op) {
+  return IsMatMul(op) || op == "Einsum" || op == "BatchMatMulV2" || op == "BatchMatMulV3";
+}
+
+bool HasProducts(const Graph& g) {
+  for (NodeId n = 0; n < g.num_node_ids(); ++n) {
+    if (g.alive(n) && MayBeProduct(g.op_name(n))) return true;
+  }
+  return false;
+}
+
 // The product that n is, if its ranks are known to be right.
 std::optional<Projection> AsProjection(const GraphShapes& shapes, const Graph& g, NodeId n) {
   const std::string_view op = g.op_name(n);
-  const bool matmul = op == "MatMul" || op == "_FusedMatMul", einsum = op == "Einsum";
-  if (!matmul && !einsum && op != "BatchMatMulV2" && op != "BatchMatMulV3") return std::nullopt;
+  if (!MayBeProduct(op)) return std::nullopt;
+  const bool matmul = IsMatMul(op), einsum = op == "Einsum";
   const std::span<const Output> in = g.data_inputs(n);
   if (in.size() < 2) return std::nullopt;
   const PartialShape &a = shapes.shape(in[0]), &b = shapes.shape(in[1]);
@@ -91,9 +105,10 @@ std::vector<Group> FindGroups(const PassContext& context, const GraphShapes& sha
   std::vector<Group> groups;
   absl::flat_hash_map<Common, size_t> open;  // the group that takes more
   for (NodeId n : order) {
-    if (context.preserve.contains(n) || context.feeds.contains(n)) continue;
     const std::optional<Projection> p = AsProjection(shapes, g, n);
-    if (!p || !IsSource(g, p->b) || (p->bias && !IsSource(g, *p->bias))) continue;
+    if (!p || context.preserve.contains(n) || context.feeds.contains(n) || !IsSource(g, p->b) ||
+        (p->bias && !IsSource(g, *p->bias)))
+      continue;
     const std::span<const Output> controls = g.control_inputs(n);
     Common common(p->a, g.device(n), g.output_type({n, 0}), p->transpose_b, p->bias.has_value(),
                   {controls.begin(), controls.end()});
@@ -151,6 +166,7 @@ absl::StatusOr<bool> MergeProjections(PassContext& context) {
   if (context.target.is_tensorflow()) return false;
   const GraphShapes* const shapes = InferShapes(context);
   if (shapes == nullptr) return false;
+  if (!HasProducts(context.graph)) return false;
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, TopologicalOrder(context.graph));
   const std::vector<Group> groups = FindGroups(context, *shapes, order);
   if (std::ranges::none_of(groups, [](const Group& group) { return group.size() > 1; }))
