@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ir/cycles.h"
 #include "graph/ir/graph.h"
+#include "graph/op_defs/op_facts.h"
 
 namespace tenon {
 namespace {
@@ -37,8 +38,17 @@ absl::StatusOr<std::vector<NodeId>> DepthFirstOrder(const Graph& graph) {
   enum : uint8_t { kNew, kOpen, kDone };
   const int32_t count = graph.num_node_ids();
   std::vector<uint8_t> state(count, kNew);
-  std::vector<NodeId> order, path;
-  std::vector<uint32_t> next_input;  // parallel to path
+  struct Step {
+    NodeId node;
+    uint32_t next_input;
+    bool merges;  // edges into it from a NextIteration do not count
+  };
+  std::vector<Step> path;
+  const auto open = [&](NodeId n) {
+    state[n] = kOpen;
+    path.push_back({n, 0, IsMerge(graph.facts(n))});
+  };
+  std::vector<NodeId> order;
   order.reserve(graph.num_nodes());
   const auto is_ready = [&](NodeId n) {
     const std::span<const Output> inputs = graph.inputs(n);
@@ -53,30 +63,24 @@ absl::StatusOr<std::vector<NodeId>> DepthFirstOrder(const Graph& graph) {
       order.push_back(root);
       continue;
     }
-    path.push_back(root);
-    next_input.push_back(0);
-    state[root] = kOpen;
+    open(root);
     while (!path.empty()) {
-      const NodeId n = path.back();
-      const std::span<const Output> inputs = graph.inputs(n);
-      uint32_t& i = next_input.back();
+      Step& top = path.back();
+      const std::span<const Output> inputs = graph.inputs(top.node);
       NodeId descend = kNoNode;
-      while (i < inputs.size() && descend == kNoNode) {
-        const Output from = inputs[i++];
-        if (from.node == kNoNode || !graph.alive(from.node) || state[from.node] == kDone) continue;
-        if (IsLoopEdge(graph, from.node, n)) continue;
-        if (state[from.node] == kOpen) return CycleError(graph);
-        descend = from.node;
+      while (top.next_input < inputs.size() && descend == kNoNode) {
+        const NodeId from = inputs[top.next_input++].node;
+        if (from == kNoNode || state[from] == kDone || !graph.alive(from)) continue;
+        if (top.merges && IsNextIteration(graph.facts(from))) continue;
+        if (state[from] == kOpen) return CycleError(graph);
+        descend = from;
       }
       if (descend != kNoNode) {
-        state[descend] = kOpen;
-        path.push_back(descend);
-        next_input.push_back(0);
+        open(descend);
       } else {
-        state[n] = kDone;
-        order.push_back(n);
+        state[top.node] = kDone;
+        order.push_back(top.node);
         path.pop_back();
-        next_input.pop_back();
       }
     }
   }

@@ -66,6 +66,8 @@ std::vector<NodeId> TakenBy(const Graph& before, const Graph& after, NodeId n) {
 
 std::string DebugInfo(std::string_view node, std::string_view place) {
   std::string info, field;
+  info.reserve(node.size() + place.size() + 8);
+  field.reserve(node.size() + place.size() + 16);
   WireWriter names(&info);
   names.Bytes(kNames, node);
   names.Bytes(kPlaces, place);

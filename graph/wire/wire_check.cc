@@ -4,6 +4,7 @@
 #include "graph/wire/wire_check.h"
 
 #include <array>
+#include <cstring>
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
@@ -137,6 +138,10 @@ constexpr std::array<MessageRules, 22> kRules = {{
 }};
 
 const FieldRule* FindRule(const MessageRules& rules, uint32_t number) {
+  // Most messages have a rule for each number from 1 on.
+  const size_t guess = number - 1;
+  if (guess < rules.fields.size() && rules.fields[guess].number == number)
+    return &rules.fields[guess];
   for (const FieldRule& rule : rules.fields) {
     if (rule.number == number) return &rule;
   }
@@ -173,6 +178,15 @@ bool IsUtf8(std::string_view text) {
     return true;
   };
   while (i < text.size()) {
+    // Eight characters of ASCII at a time.
+    uint64_t eight;
+    if (text.size() - i >= sizeof(eight)) {
+      std::memcpy(&eight, text.data() + i, sizeof(eight));
+      if ((eight & 0x8080808080808080u) == 0) {
+        i += sizeof(eight);
+        continue;
+      }
+    }
     const auto b = static_cast<uint8_t>(text[i]);
     if (b < 0x80) {
       ++i;
