@@ -50,7 +50,7 @@ absl::Status Lower(const CallerDevices& caller_devices, absl::Span<const NodeId>
   TENON_ASSIGN_OR_RETURN(const std::vector<Output> fed_values,
                          AddFedValues(graph, request, callers));
   const absl::flat_hash_set<Output> fed(request.feeds.begin(), request.feeds.end());
-  std::vector<std::string> devices(graph.num_node_ids());
+  std::vector<std::string_view> devices(graph.num_node_ids());
   for (const NodeId n : callers) {
     const auto it = caller_devices.find(graph.name(n));
     if (it != caller_devices.end()) devices[n] = it->second;

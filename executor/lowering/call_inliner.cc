@@ -29,9 +29,9 @@ std::unique_ptr<CallInliner> LoweringInliner::Fork() const {
 }
 
 absl::StatusOr<bool> LoweringInliner::InlineCalls(Graph& graph, absl::FunctionRef<bool()> allow) {
-  std::vector<std::string> devices;
+  std::vector<std::string_view> devices;
   for (NodeId n = 0; n < graph.num_node_ids(); ++n)
-    devices.emplace_back(graph.alive(n) ? graph.device(n) : std::string_view());
+    devices.push_back(graph.alive(n) ? graph.device(n) : std::string_view());
   Lowering lowering(graph, *sites_, devices);
   lowering.InlineOnly({allow, *budget_, fetched_, read_});
   const auto ends = [this](const Output& o) { return feeds_.contains(o.node); };

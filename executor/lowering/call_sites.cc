@@ -16,13 +16,11 @@ int32_t CallSites::Add(const CallSite& site) {
 }
 
 int32_t CallSites::SiteOf(NodeId n) const {
-  const auto it = origins_.find(n);
-  return it == origins_.end() ? -1 : it->second.site;
+  return n < std::ssize(origins_) ? origins_[n].site : -1;
 }
 
 std::string_view CallSites::NameOf(const Graph& graph, NodeId n) const {
-  const auto it = origins_.find(n);
-  return it == origins_.end() ? graph.name(n) : it->second.name;
+  return SiteOf(n) < 0 ? graph.name(n) : origins_[n].name;
 }
 
 std::string CallSites::DescribeCall(int32_t site) const {

@@ -2,11 +2,11 @@
 // that led to it.
 #pragma once
 
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "graph/ir/graph.h"
 
 namespace tenon {
@@ -27,7 +27,10 @@ class CallSites {
   // Records that n was made for the node `name` in the body of the function that call `site`
   // called. `site` must not be -1. `name` is a view of the graph's storage. A later call for n
   // replaces this.
-  void SetOrigin(NodeId n, int32_t site, std::string_view name) { origins_[n] = {site, name}; }
+  void SetOrigin(NodeId n, int32_t site, std::string_view name) {
+    if (std::ssize(origins_) <= n) origins_.resize(n + 1);
+    origins_[n] = {site, name};
+  }
   // The call from whose inlined body the node comes; -1: the node is of the graph itself.
   int32_t SiteOf(NodeId n) const;
   // The name that SetOrigin recorded for n; without one, the node's name in the graph.
@@ -42,11 +45,11 @@ class CallSites {
 
  private:
   struct Origin {
-    int32_t site;
+    int32_t site = -1;  // -1: the node is of the graph itself
     std::string_view name;
   };
   std::vector<CallSite> sites_;
-  absl::flat_hash_map<NodeId, Origin> origins_;
+  std::vector<Origin> origins_;  // by node id; may be shorter than the graph
 };
 
 // The same status with the description of n in front: "file:line:col: node 'x' (Op): message". A

@@ -19,17 +19,27 @@ namespace {
 // size.
 constexpr int64_t kLeastNodes = 100'000, kNodesPerNode = 4;
 
-const AttrValue* FindAttr(const std::vector<Attr>& attrs, std::string_view name) {
-  const auto it = std::ranges::find(attrs, name, &Attr::name);
-  return it == attrs.end() ? nullptr : &it->value;
-}
-
 // A function that is being counted.
 struct OpenBody {
   const FunctionEntry* function;
   std::vector<const FunctionEntry*> calls;  // in its body, that would be inlined
   size_t next = 0;
 };
+
+// The functions that calls in the body call, for each call that would be inlined.
+std::vector<const FunctionEntry*> InlinedCalls(const Graph& graph, const FunctionBody& body) {
+  absl::flat_hash_map<const BodyKind*, const FunctionEntry*> callees;
+  for (const auto& kind : body.kinds) {
+    const FunctionEntry* callee = Callee(graph, kind->op_name, kind->attrs.Find("f"));
+    if (callee != nullptr && !IsMarkedForXla(kind->attrs)) callees.emplace(kind.get(), callee);
+  }
+  std::vector<const FunctionEntry*> calls;
+  if (callees.empty()) return calls;
+  for (const BodyNode& node : body.nodes) {
+    if (const auto it = callees.find(node.kind); it != callees.end()) calls.push_back(it->second);
+  }
+  return calls;
+}
 
 }  // namespace
 
@@ -56,27 +66,23 @@ const InlineBudget::Size* InlineBudget::Find(std::string_view function) const {
   return it == shared_sizes_->end() ? nullptr : &it->second;
 }
 
-const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const FunctionEntry& function) {
+const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const FunctionEntry& function,
+                                               BodyOf body_of) {
   std::vector<OpenBody> stack;
   const auto open = [&](const FunctionEntry& f) {
-    const FunctionBody body = ParseFunctionBody(graph, f);
+    const FunctionBody& body = body_of(f);
     // The entry exists before the body is done. A call that leads here again finds the depth
     // kEndless, so that no function of a cycle is ever inlined.
     Size& size = sizes_[std::string(f.name)];
     // What an unknown op gives and takes is unknown: the run tells of it, if it needs the call.
-    const auto is_unknown = [](const BodyNode& node) { return node.op == nullptr; };
-    size.stays = StaysCall(AttrSet(body.attrs)) || std::ranges::any_of(body.nodes, is_unknown);
+    const auto is_unknown = [](const auto& kind) { return kind->op == nullptr; };
+    size.stays = StaysCall(AttrSet(body.attrs)) || std::ranges::any_of(body.kinds, is_unknown);
     // The nodes "start", "effects" and "done" of a call.
     constexpr int64_t kEnds = 3;
     size.own = std::ssize(body.nodes) + std::ssize(body.returns) + kEnds;
     if (f.signature != nullptr) size.own += std::ssize(f.signature->inputs);
     counted_ += size.own;
-    OpenBody next{&f, {}};
-    for (const BodyNode& node : body.nodes) {
-      const FunctionEntry* callee = Callee(graph, node.op_name, FindAttr(node.attrs, "f"));
-      if (callee != nullptr && !IsMarkedForXla(AttrSet(node.attrs))) next.calls.push_back(callee);
-    }
-    stack.push_back(std::move(next));
+    stack.push_back({&f, InlinedCalls(graph, body)});
   };
   if (Find(function.name) == nullptr) open(function);
   while (!stack.empty()) {
@@ -102,8 +108,9 @@ const InlineBudget::Size& InlineBudget::SizeOf(const Graph& graph, const Functio
   return *Find(function.name);
 }
 
-bool InlineBudget::Fits(const Graph& graph, const FunctionEntry& function, int max_depth) {
-  const Size& size = SizeOf(graph, function);
+bool InlineBudget::Fits(const Graph& graph, const FunctionEntry& function, int max_depth,
+                        BodyOf body_of) {
+  const Size& size = SizeOf(graph, function, body_of);
   if (size.stays || size.depth > max_depth) return false;
   const int64_t most =
       std::clamp<int64_t>(kNodesPerNode * counted_, kLeastNodes, Lowering::kMaxNodes);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "graph/functions/function_body.h"
 #include "graph/ir/graph.h"
 
@@ -28,8 +29,10 @@ class InlineBudget {
   // be inlined too, and whether these nest at most `max_depth` deep; the call itself counts as 1.
   // False too if the function is marked to stay a call or has a node of an unknown op, or if it
   // calls itself, or one that does, by calls that would be inlined. Branches, loops, calls marked
-  // for XLA and calls of functions that stay calls are not looked into. Takes nothing.
-  bool Fits(const Graph& graph, const FunctionEntry& function, int max_depth);
+  // for XLA and calls of functions that stay calls are not looked into. Takes nothing. `body_of`
+  // gives the body of a function of `graph`, valid until it is asked for another.
+  using BodyOf = absl::FunctionRef<const FunctionBody&(const FunctionEntry&)>;
+  bool Fits(const Graph& graph, const FunctionEntry& function, int max_depth, BodyOf body_of);
   // Takes the nodes of the function itself from the budget: its call was inlined, the calls in it
   // were not yet. Fits must have been asked about the function before.
   void Take(const FunctionEntry& function) { taken_ += Find(function.name)->own; }
@@ -51,7 +54,7 @@ class InlineBudget {
 
   using Sizes = absl::flat_hash_map<std::string, Size>;
 
-  const Size& SizeOf(const Graph& graph, const FunctionEntry& function);
+  const Size& SizeOf(const Graph& graph, const FunctionEntry& function, BodyOf body_of);
   // Null if the function has not been counted.
   const Size* Find(std::string_view function) const;
 

@@ -1,5 +1,6 @@
 // Copies a function's body into the graph that calls the function.
 #include <algorithm>
+#include <optional>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,8 @@ class FunctionCopy {
 
   absl::StatusOr<Lowering::Instance> Make(absl::Span<const Output> args) {
     TENON_RETURN_IF_ERROR(BindArgs(args));
+    nodes_.reserve(body_.nodes.size());
+    sources_.Reserve(body_.nodes.size());
     for (const BodyNode& node : body_.nodes) TENON_RETURN_IF_ERROR(AddNode(node));
     for (size_t i = 0; i < body_.nodes.size(); ++i) TENON_RETURN_IF_ERROR(Connect(i));
     MarkIdle();
@@ -92,29 +95,41 @@ class FunctionCopy {
   }
 
   absl::Status Within(const BodyNode& node, const absl::Status& status) const {
-    return InvalidGraph(Annotate(status, absl::StrCat("node '", node.name, "' (", node.op_name,
+    return InvalidGraph(Annotate(status, absl::StrCat("node '", node.name, "' (", node.op_name(),
                                                       ") of function '", function_.name, "': ")));
   }
 
-  absl::Status AddNode(const BodyNode& node) {
+  // The attributes of a kind's nodes in this copy. Those with large constants are not kept.
+  absl::StatusOr<std::vector<Graph::NewAttr>> AttrsOf(const BodyKind& kind) {
+    if (const auto known = attrs_of_kinds_.find(&kind); known != attrs_of_kinds_.end())
+      return known->second;
     std::vector<Graph::NewAttr> attrs;
-    for (const Attr& a : node.attrs) {
-      auto bound = BindAttr(a.value, attrs_);
-      if (!bound.ok()) return Within(node, bound.status());
+    size_t bytes = 0;
+    for (const Attr& a : kind.attrs.all()) {
+      TENON_ASSIGN_OR_RETURN(std::optional<std::string> bound, BindAttr(a.value, attrs_));
       attrs.push_back(
-          {a.name, bound->has_value() ? **std::move(bound) : std::string(a.value.wire())});
+          {a.name, bound.has_value() ? *std::move(bound) : std::string(a.value.wire())});
       // Two copies of a loop are two loops, so each needs its own frame.
       if (a.name == "frame_name") {
         if (absl::StatusOr<std::string_view> frame = a.value.AsString(); frame.ok())
           attrs.back().wire = attr::String(absl::StrCat(prefix_, "/", *frame));
       }
+      bytes += attrs.back().wire.size();
     }
-    absl::StatusOr<NodeId> n = lowering_.Add(call_, node.name, node.op_name, {}, std::move(attrs));
+    if (bytes <= kMaxInternedBytes) attrs_of_kinds_.emplace(&kind, attrs);
+    return attrs;
+  }
+
+  absl::Status AddNode(const BodyNode& node) {
+    auto attrs = AttrsOf(*node.kind);
+    if (!attrs.ok()) return Within(node, attrs.status());
+    absl::StatusOr<NodeId> n =
+        lowering_.Add(call_, node.name, node.op_name(), {}, *std::move(attrs));
     if (!n.ok()) return Within(node, n.status());
     if (!graph_.kind(*n).types_status.ok()) return Within(node, graph_.kind(*n).types_status);
     if (!node.device.empty()) {
       graph_.SetDevice(*n, node.device);
-      lowering_.devices_[*n] = std::string(node.device);
+      lowering_.devices_[*n] = graph_.device(*n);
     }
     if (!node.debug_info.empty()) graph_.SetExtra(*n, node.debug_info);
     lowering_.calls_.SetOrigin(*n, site_, node.name);
@@ -127,20 +142,21 @@ class FunctionCopy {
   absl::Status Connect(size_t i) {
     const BodyNode& node = body_.nodes[i];
     const NodeId n = nodes_[i];
-    std::vector<Output> data, control;
+    data_.clear();
+    control_.clear();
     for (std::string_view text : node.inputs) {
       const bool waits = text.starts_with('^');
-      if (absl::Status status = sources_.Append(text, waits ? control : data); !status.ok()) {
+      if (absl::Status status = sources_.Append(text, waits ? control_ : data_); !status.ok()) {
         return NoteAnswerAlone(Within(node, status), absl::StatusCode::kInvalidArgument,
                                absl::StrCat("input ", text, " is not found: {{node ", node.name,
                                             "}}\n\tIn {{node ", node.name, "}}"));
       }
     }
-    if (absl::Status status = CheckInputs(graph_, n, data); !status.ok())
+    if (absl::Status status = CheckInputs(graph_, n, data_); !status.ok())
       return Within(node, status);
-    if (pivot_ != kNoNode && WaitsForPivot(n, data.empty() && control.empty()))
-      control.push_back({pivot_, kControlPort});
-    graph_.SetInputs(n, data, control);
+    if (pivot_ != kNoNode && WaitsForPivot(n, data_.empty() && control_.empty()))
+      control_.push_back({pivot_, kControlPort});
+    graph_.SetInputs(n, data_, control_);
     return Colocate(n);
   }
 
@@ -355,9 +371,11 @@ class FunctionCopy {
   const Lowering::Demand demand_;
   const bool loose_;
   const FunctionBody& body_;
-  std::vector<NodeId> args_;   // an Identity for each argument
-  std::vector<NodeId> nodes_;  // by node of the body
-  NodeId first_ = 0;           // the first node of this copy; the arguments come first
+  absl::flat_hash_map<const BodyKind*, std::vector<Graph::NewAttr>> attrs_of_kinds_;
+  std::vector<Output> data_, control_;  // scratch of Connect
+  std::vector<NodeId> args_;            // an Identity for each argument
+  std::vector<NodeId> nodes_;           // by node of the body
+  NodeId first_ = 0;                    // the first node of this copy; the arguments come first
   // The nodes that are computed for effects and for the results that are read, and the outputs of
   // calls, branches and loops that these nodes read.
   std::vector<bool> needed_;

@@ -24,7 +24,7 @@ namespace {
 
 bool HasControlFlow(const FunctionBody& body) {
   return std::any_of(body.nodes.begin(), body.nodes.end(),
-                     [](const BodyNode& node) { return IsControlFlow(FactsOfOp(node.op)); });
+                     [](const BodyNode& node) { return IsControlFlow(FactsOfOp(node.op())); });
 }
 
 }  // namespace
@@ -41,7 +41,9 @@ bool Lowering::MayInline(NodeId n) {
   const FunctionEntry* function = Callee(graph_, graph_.op_name(n), graph_.attrs(n).Find("f"));
   if (function == nullptr || IsMarkedForXla(graph_.attrs(n)) || MustStay(graph_, n)) return false;
   const absl::StatusOr<int> depth = ChainDepth(n, function->name);
-  if (!depth.ok() || !calls_only_->budget.Fits(graph_, *function, kMaxDepth - *depth)) return false;
+  if (!depth.ok()) return false;
+  const auto body_of = [this](const FunctionEntry& f) -> const FunctionBody& { return BodyOf(f); };
+  if (!calls_only_->budget.Fits(graph_, *function, kMaxDepth - *depth, body_of)) return false;
   // One node with several results, of which some are dead, would make all of them dead.
   if (graph_.num_outputs(n) > 1 && calls_only_->kept.contains(n) && MayHaveDeadResults(*function))
     return false;
@@ -59,10 +61,7 @@ bool Lowering::MayHaveDeadResults(const FunctionEntry& function) {
     work.pop_back();
     if (HasControlFlow(body)) return true;
     for (const BodyNode& node : body.nodes) {
-      const auto f = std::find_if(node.attrs.begin(), node.attrs.end(),
-                                  [](const Attr& a) { return a.name == "f"; });
-      const FunctionEntry* callee =
-          Callee(graph_, node.op_name, f == node.attrs.end() ? nullptr : &f->value);
+      const FunctionEntry* callee = Callee(graph_, node.op_name(), node.attrs().Find("f"));
       if (callee != nullptr && seen.insert(callee).second) work.push_back(callee);
     }
   }

@@ -34,8 +34,9 @@ class Lowering {
   static constexpr size_t kMaxNameBytes = size_t{1} << 28;
 
   // `devices`: by node id, one for each node id of the graph: the device string of what the node
-  // becomes. Nodes of a called function that have no device string inherit that of the call.
-  Lowering(Graph& graph, CallSites& calls, absl::Span<const std::string> devices)
+  // becomes. The texts must outlive the object. Nodes of a called function that have no device
+  // string inherit that of the call.
+  Lowering(Graph& graph, CallSites& calls, absl::Span<const std::string_view> devices)
       : graph_(graph), calls_(calls), devices_(devices.begin(), devices.end()) {}
 
   // Lets the readers of `output`, which is fed, read `by`. The first call for an output counts.
@@ -207,7 +208,7 @@ class Lowering {
 
   Graph& graph_;
   CallSites& calls_;
-  std::vector<std::string> devices_;
+  std::vector<std::string_view> devices_;
   std::vector<NodeId> work_;
   // Outputs, control outputs too, by what replaces them.
   absl::flat_hash_map<Output, Output> replaced_;

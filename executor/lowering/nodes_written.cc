@@ -57,7 +57,7 @@ int64_t NodesWritten::Of(const FunctionEntry& function) {
     const FunctionBody body = ParseFunctionBody(graph_, f);
     next.count = std::ssize(body.nodes);
     for (const BodyNode& node : body.nodes) {
-      for (const FunctionEntry* called : CalledBy(node.op_name, node.attrs))
+      for (const FunctionEntry* called : CalledBy(node.op_name(), node.attrs().all()))
         next.calls.push_back(called);
     }
     // A function that calls itself finds this 0, so that the count ends. ChainDepth refuses the

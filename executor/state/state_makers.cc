@@ -22,11 +22,11 @@ ReachedNode InBody(std::string_view function, const std::shared_ptr<const Functi
   reached.function = function;
   reached.body = body;
   reached.name = node.name;
-  reached.op_name = node.op_name;
+  reached.op_name = node.op_name();
   reached.device = node.device;
-  reached.op = node.op;
+  reached.op = node.op();
   reached.body_inputs = node.inputs;
-  reached.attrs = AttrSet(node.attrs);
+  reached.attrs = node.attrs();
   return reached;
 }
 
@@ -35,7 +35,7 @@ const BodyNode* ConstOf(const FunctionBody& body, std::string_view input) {
   const std::string_view name = input.substr(0, input.find(':'));
   const auto it = std::find_if(body.nodes.begin(), body.nodes.end(),
                                [&](const BodyNode& node) { return node.name == name; });
-  return it == body.nodes.end() || it->op_name != "Const" ? nullptr : &*it;
+  return it == body.nodes.end() || it->op_name() != "Const" ? nullptr : &*it;
 }
 
 // `scope` stands with its length: it may be any text, '|' included.
@@ -151,7 +151,7 @@ absl::StatusOr<NodeId> AddCopyOf(Graph& graph, const ReachedNode& maker) {
     TENON_ASSIGN_OR_RETURN(
         const NodeId n,
         graph.AddNode(graph.UniqueName(absl::StrCat(maker.name, "/", constant->name)), "Const", {},
-                      CopyOf(constant->attrs), maker.device));
+                      CopyOf(constant->attrs().all()), maker.device));
     inputs.push_back({n, 0});
   }
   if (inputs.size() != maker.op->inputs.size()) return wrong("lacks inputs");

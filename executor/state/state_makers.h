@@ -25,8 +25,9 @@ struct ReachedNode {
   std::string_view function;  // the function of the body; empty for a node of the graph
   std::shared_ptr<const FunctionBody> body;  // the whole body; null for a node of the graph
   std::string_view name, op_name, device;
-  const OpDef* op = nullptr;                  // null: the op is not registered
-  std::vector<std::string_view> body_inputs;  // as the body writes them; only for a node in a body
+  const OpDef* op = nullptr;  // null: the op is not registered
+  // As the body writes them; only for a node in a body.
+  absl::Span<const std::string_view> body_inputs;
   AttrSet attrs;
 
   bool in_function() const { return body != nullptr; }

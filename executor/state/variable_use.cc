@@ -125,9 +125,9 @@ bool ExchangesHandles(const Graph& graph, const FunctionEntry& function) {
       const auto [name, port] = Source(text);
       const auto node = by_name.find(name);
       if (node == by_name.end()) return name == arg.name;
-      const std::vector<std::string_view>& inputs = node->second->inputs;
+      const absl::Span<const std::string_view> inputs = node->second->inputs;
       const bool passes_on =
-          node->second->op_name == "Identity" || node->second->op_name == "IdentityN";
+          node->second->op_name() == "Identity" || node->second->op_name() == "IdentityN";
       if (!passes_on || port < 0 || static_cast<size_t>(port) >= inputs.size()) return false;
       text = inputs[port];
     }

@@ -59,12 +59,11 @@ absl::Status BodySources::AppendResults(NodeId n, std::string_view result, std::
   const size_t colon = result.find(':');
   const std::string_view name = result.substr(0, colon);
   const OpDef& op = *graph_.op(n);
-  // Made once per node: a node such as Split may be read many times.
-  auto ranges = result_ranges_.find(n);
+  auto ranges = result_ranges_.find(&graph_.kind(n));
   if (ranges == result_ranges_.end()) {
     TENON_ASSIGN_OR_RETURN(ArgRanges made,
                            ArgRanges::Of(op, WithDefaults(op, graph_.attrs(n)), op.outputs));
-    ranges = result_ranges_.emplace(n, std::move(made)).first;
+    ranges = result_ranges_.emplace(&graph_.kind(n), std::move(made)).first;
   }
   const Range* found = ranges->second.Find(name);
   if (found == nullptr)

@@ -25,6 +25,8 @@ class BodySources {
   // of the call. Errors are those of ArgLength, for attributes that do not fit the signature; the
   // object is then of no use.
   absl::Status SetArgs(const OpDef& signature, const AttrSet& attrs, std::vector<NodeId> args);
+  // Makes room for as many nodes.
+  void Reserve(size_t nodes) { by_name_.reserve(nodes); }
   // Adds a node of the body. Of equal names the first counts.
   void AddNode(std::string_view name, NodeId n) { by_name_.try_emplace(name, n); }
   NodeId FindNode(std::string_view name) const;  // kNoNode if no node has the name
@@ -48,7 +50,7 @@ class BodySources {
   const Graph& graph_;
   std::vector<NodeId> args_;
   ArgRanges arg_ranges_;
-  mutable absl::flat_hash_map<NodeId, ArgRanges> result_ranges_;  // cache, by node
+  mutable absl::flat_hash_map<const NodeKind*, ArgRanges> result_ranges_;  // cache
   absl::flat_hash_map<std::string_view, NodeId> by_name_;
 };
 

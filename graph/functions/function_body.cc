@@ -4,6 +4,7 @@
 #include "graph/functions/function_body.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
@@ -29,8 +30,10 @@ Attr ParseEntry(std::string_view entry) {
 
 // Sorts by name. Of equal names the last wins, as in a protobuf map.
 void SortAttrs(std::vector<Attr>& attrs) {
-  std::stable_sort(attrs.begin(), attrs.end(),
-                   [](const Attr& a, const Attr& b) { return a.name < b.name; });
+  const auto by_name = [](const Attr& a, const Attr& b) { return a.name < b.name; };
+  // Most writers sort them, and the sort would allocate.
+  if (!std::is_sorted(attrs.begin(), attrs.end(), by_name))
+    std::stable_sort(attrs.begin(), attrs.end(), by_name);
   size_t kept = 0;
   for (size_t i = 0; i < attrs.size(); ++i) {
     if (i + 1 < attrs.size() && attrs[i + 1].name == attrs[i].name) continue;
@@ -39,23 +42,78 @@ void SortAttrs(std::vector<Attr>& attrs) {
   attrs.resize(kept);
 }
 
-BodyNode ParseNode(const Graph& graph, std::string_view wire) {
-  BodyNode node;
-  WireReader reader(wire);
-  WireField f;
-  while (reader.Next(&f)) {
-    if (f.type != WireType::kBytes) continue;
-    if (f.number == kNodeName) node.name = f.bytes;
-    if (f.number == kNodeOp) node.op_name = f.bytes;
-    if (f.number == kNodeInput) node.inputs.push_back(f.bytes);
-    if (f.number == kNodeDevice) node.device = f.bytes;
-    if (f.number == kNodeAttr) node.attrs.push_back(ParseEntry(f.bytes));
-    if (f.number == kNodeDebugInfo) node.debug_info = f.raw;
+// Adds nodes to a body. Nodes with the same op and the same bytes of attributes share a kind, so
+// that these are read once.
+class NodeParser {
+ public:
+  NodeParser(const Graph& graph, FunctionBody& body) : graph_(graph), body_(body) {}
+
+  void Add(std::string_view wire) {
+    BodyNode& node = body_.nodes.emplace_back();
+    std::string_view op_name;
+    Attrs attrs;
+    WireReader reader(wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.type != WireType::kBytes) continue;
+      if (f.number == kNodeName) node.name = f.bytes;
+      if (f.number == kNodeOp) op_name = f.bytes;
+      if (f.number == kNodeInput) body_.inputs.push_back(f.bytes);
+      if (f.number == kNodeDevice) node.device = f.bytes;
+      if (f.number == kNodeAttr) attrs.Add(f.raw);
+      if (f.number == kNodeDebugInfo) node.debug_info = f.raw;
+    }
+    ends_.push_back(body_.inputs.size());
+    node.kind = KindOf(op_name, attrs, wire);
   }
-  SortAttrs(node.attrs);
-  node.op = graph.FindOp(node.op_name);
-  return node;
-}
+
+  // Call it after the last Add.
+  void SetInputs() {
+    size_t begin = 0;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      body_.nodes[i].inputs = absl::MakeConstSpan(body_.inputs).subspan(begin, ends_[i] - begin);
+      begin = ends_[i];
+    }
+  }
+
+ private:
+  // The fields of a node's attributes.
+  struct Attrs {
+    std::string_view bytes;  // from the first on
+    bool adjoin = true;      // no other field stands between them
+
+    void Add(std::string_view field) {
+      if (bytes.empty()) bytes = field.substr(0, 0);
+      adjoin &= bytes.data() + bytes.size() == field.data();
+      bytes = std::string_view(bytes.data(), field.data() + field.size() - bytes.data());
+    }
+  };
+
+  const BodyKind* KindOf(std::string_view op_name, const Attrs& attrs, std::string_view wire) {
+    // To hash and compare large constants would cost more than to share kinds saves.
+    if (!attrs.adjoin || attrs.bytes.size() > kMaxInternedBytes) return AddKind(op_name, wire);
+    const BodyKind*& kind = by_bytes_[{op_name, attrs.bytes}];
+    if (kind == nullptr) kind = AddKind(op_name, wire);
+    return kind;
+  }
+
+  const BodyKind* AddKind(std::string_view op_name, std::string_view wire) {
+    std::vector<Attr> attrs;
+    WireReader reader(wire);
+    WireField f;
+    while (reader.Next(&f)) {
+      if (f.number == kNodeAttr && f.type == WireType::kBytes) attrs.push_back(ParseEntry(f.bytes));
+    }
+    SortAttrs(attrs);
+    BodyKind kind{op_name, graph_.FindOp(op_name), AttrSet(std::move(attrs))};
+    return body_.kinds.emplace_back(std::make_unique<const BodyKind>(std::move(kind))).get();
+  }
+
+  const Graph& graph_;
+  FunctionBody& body_;
+  std::vector<size_t> ends_;  // by node: where its inputs end
+  absl::flat_hash_map<std::pair<std::string_view, std::string_view>, const BodyKind*> by_bytes_;
+};
 
 // Replaces placeholders in nested messages. Each function returns nullopt where nothing changes, so
 // that unchanged bytes are not copied.
@@ -136,15 +194,17 @@ class Binder {
 
 FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function) {
   FunctionBody body;
+  NodeParser nodes(graph, body);
   WireReader reader(function.wire);
   WireField f;
   while (reader.Next(&f)) {
     if (f.type != WireType::kBytes) continue;
-    if (f.number == kFunctionNode) body.nodes.push_back(ParseNode(graph, f.bytes));
+    if (f.number == kFunctionNode) nodes.Add(f.bytes);
     if (f.number == kFunctionRet) body.returns.push_back(ParseEntry(f.bytes));
     if (f.number == kFunctionAttr) body.attrs.push_back(ParseEntry(f.bytes));
     if (f.number == kFunctionControlRet) body.control_returns.push_back(ParseEntry(f.bytes));
   }
+  nodes.SetInputs();
   SortAttrs(body.attrs);
   return body;
 }

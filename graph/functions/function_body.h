@@ -3,6 +3,7 @@
 // "argument", "node:result:0" or "^node". All functions are thread-safe.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,29 +11,49 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/ir/graph.h"
 
 namespace tenon {
 
-// A node of a body. All views are of the function's bytes, `op` of the graph or of the registry.
-struct BodyNode {
-  std::string_view name;
+// Op and attributes of nodes of a body. All views are of the function's bytes, `op` of the graph or
+// of the registry.
+struct BodyKind {
   std::string_view op_name;
-  std::string_view device;
-  std::vector<std::string_view> inputs;
-  std::vector<Attr> attrs;      // sorted by name; of equal names the last counts
-  std::string_view debug_info;  // NodeDef.experimental_debug_info with its tag; may be empty
-  const OpDef* op = nullptr;    // a function's signature or a registered op; null: neither
+  const OpDef* op = nullptr;  // a function's signature or a registered op; null: neither
+  AttrSet attrs;              // of equal names in the bytes the last counts
 };
 
+// A node of a body. All views are of the function's bytes.
+struct BodyNode {
+  std::string_view name;
+  std::string_view device;
+  std::string_view debug_info;  // NodeDef.experimental_debug_info with its tag; may be empty
+  absl::Span<const std::string_view> inputs;  // of FunctionBody::inputs
+  // Of FunctionBody::kinds, never null. Equal addresses mean equal kinds; the reverse must not be
+  // relied on.
+  const BodyKind* kind = nullptr;
+
+  std::string_view op_name() const { return kind->op_name; }
+  const OpDef* op() const { return kind->op; }
+  const AttrSet& attrs() const { return kind->attrs; }
+};
+
+// Can be moved, not copied: nodes point into `kinds` and `inputs`.
 struct FunctionBody {
+  FunctionBody() = default;
+  FunctionBody(FunctionBody&&) = default;
+  FunctionBody& operator=(FunctionBody&&) = default;
+
   std::vector<BodyNode> nodes;
+  std::vector<std::unique_ptr<const BodyKind>> kinds;
+  std::vector<std::string_view> inputs;  // of all nodes, one node behind the other
   // The results by name, in the order of the bytes; names may repeat. value.wire() is no AttrValue
   // but the input text that fills the result.
   std::vector<Attr> returns;
   // The control outputs in the same form; value.wire() is the name of a node.
   std::vector<Attr> control_returns;
-  std::vector<Attr> attrs;  // the function's own, such as _noinline; sorted as in BodyNode
+  std::vector<Attr> attrs;  // the function's own, such as _noinline; sorted by name
 };
 
 // Parses the body of `function`, in the order of the bytes. Leaves out, in each message, the first

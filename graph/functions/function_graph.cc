@@ -97,8 +97,8 @@ absl::Status FunctionGraph::AddNodes(const FunctionBody& body) {
   TENON_RETURN_IF_ERROR(sources.SetArgs(signature, AttrSet(), args));
   std::vector<NodeId> nodes;
   for (const BodyNode& node : body.nodes) {
-    TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(node.name, node.op_name, {},
-                                                         CopyOf(node.attrs), node.device));
+    TENON_ASSIGN_OR_RETURN(const NodeId n, graph.AddNode(node.name, node.op_name(), {},
+                                                         CopyOf(node.attrs().all()), node.device));
     TENON_RETURN_IF_ERROR(graph.kind(n).types_status);
     if (!node.debug_info.empty()) graph.SetExtra(n, node.debug_info);
     sources.AddNode(node.name, n);

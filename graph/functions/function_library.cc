@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "graph/functions/function_fields.h"
 #include "graph/ir/library_access.h"
 #include "graph/wire/wire.h"
@@ -77,7 +78,7 @@ class Reach {
     }
   }
   void AddNodes(const FunctionBody& body) {
-    for (const BodyNode& node : body.nodes) AddNode(node.op_name, node.attrs);
+    for (const BodyNode& node : body.nodes) AddNode(node.op_name(), node.attrs().all());
   }
 
   // Walks the bodies of the reached functions, and of the functions that they reach.
@@ -126,7 +127,7 @@ std::string GradientsOf(const Graph& graph, std::string_view gradients) {
 
 std::vector<std::string_view> FunctionsNamedBy(const AttrValue& value) {
   std::vector<std::string_view> names;
-  std::vector<std::pair<Part, std::string_view>> work = {{Part::kAttr, value.wire()}};
+  absl::InlinedVector<std::pair<Part, std::string_view>, 8> work = {{Part::kAttr, value.wire()}};
   while (!work.empty()) {
     const auto [message, wire] = work.back();
     work.pop_back();

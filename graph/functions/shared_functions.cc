@@ -172,9 +172,10 @@ class SharedFunctions::Search {
         step.calls.push_back(callee);
     };
     for (const BodyNode& node : ParseFunctionBody(graph_, function).nodes) {
-      if (!IsFunctional(graph_, node.op_name)) step.facts.may_stop |= tenon::MayStopARun(node.op);
-      call(node.op_name);
-      for (const Attr& attr : node.attrs) {
+      if (!IsFunctional(graph_, node.op_name()))
+        step.facts.may_stop |= tenon::MayStopARun(node.op());
+      call(node.op_name());
+      for (const Attr& attr : node.attrs().all()) {
         for (const std::string_view name : FunctionsNamedBy(attr.value)) call(name);
       }
     }

@@ -1,6 +1,8 @@
 // Defects of the function library; see verifier.h. Types inside a body depend on the caller's
 // attributes and are not checked here.
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -20,8 +22,8 @@ namespace tenon {
 namespace {
 
 // Whether an attribute has a value such as "$T", which each call fills in: it is not known here.
-bool HasPlaceholder(const BodyNode& node) {
-  return std::any_of(node.attrs.begin(), node.attrs.end(),
+bool HasPlaceholder(const AttrSet& attrs) {
+  return std::any_of(attrs.all().begin(), attrs.all().end(),
                      [](const Attr& a) { return a.value.kind() == AttrKind::kPlaceholder; });
 }
 
@@ -29,7 +31,11 @@ class FunctionVerifier {
  public:
   FunctionVerifier(const Graph& graph, const FunctionEntry& function, const VerifyOptions& options,
                    DefectLog* log)
-      : graph_(graph), function_(function), options_(options), log_(log) {}
+      : graph_(graph),
+        function_(function),
+        options_(options),
+        log_(log),
+        body_(ParseFunctionBody(graph, function)) {}
 
   void Run() {
     if (graph_.FindFunction(function_.name) != &function_) {
@@ -39,9 +45,9 @@ class FunctionVerifier {
     if (function_.name.empty()) Add({}, DefectCode::kFunction, "has no name");
     if (function_.signature == nullptr)
       return Add({}, DefectCode::kFunction, "its signature is no valid OpDef");
-    for (const ArgDef& arg : function_.signature->inputs) args_.emplace(arg.name, &arg);
-    Parse();
-    for (const BodyNode& node : nodes_) CheckNode(node);
+    for (const ArgDef& arg : function_.signature->inputs) args_.insert(arg.name);
+    AddNames();
+    for (const BodyNode& node : body_.nodes) CheckNode(node);
     CheckCycles();
     CheckReturns();
   }
@@ -51,18 +57,16 @@ class FunctionVerifier {
     log_->AddFunction(graph_, function_, node, code, message);
   }
   void AddNode(const BodyNode& node, DefectCode code, std::string_view message) {
-    Add(node.name, code, absl::StrCat("node '", node.name, "' (", node.op_name, "): ", message));
+    Add(node.name, code, absl::StrCat("node '", node.name, "' (", node.op_name(), "): ", message));
   }
 
-  void Parse() {
-    FunctionBody body = ParseFunctionBody(graph_, function_);
-    nodes_ = std::move(body.nodes);
-    returns_ = std::move(body.returns);
-    control_returns_ = std::move(body.control_returns);
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const bool is_new = by_name_.try_emplace(nodes_[i].name, i).second;
-      if (!is_new || args_.contains(nodes_[i].name)) {
-        AddNode(nodes_[i], DefectCode::kName,
+  void AddNames() {
+    const std::vector<BodyNode>& nodes = body_.nodes;
+    by_name_.reserve(nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const bool is_new = by_name_.try_emplace(nodes[i].name, i).second;
+      if (!is_new || args_.contains(nodes[i].name)) {
+        AddNode(nodes[i], DefectCode::kName,
                 "another node or argument of the function has this name");
       }
     }
@@ -71,21 +75,11 @@ class FunctionVerifier {
   void CheckNode(const BodyNode& node) {
     if (!IsNodeName(node.name, /*from_file=*/false))
       AddNode(node, DefectCode::kName, "is no node name");
-    if (const absl::Status device = ParseDeviceRequest(node.device).status(); !device.ok())
-      AddNode(node, DefectCode::kDevice, device.message());
-    if (!HasPlaceholder(node)) {
-      NodeKind kind;
-      kind.op_name = node.op_name;
-      kind.op = node.op;
-      // Colocation names nodes of the body, and CheckKind looks for nodes of the graph.
-      std::vector<Attr> attrs = node.attrs;
-      std::erase_if(attrs, [](const Attr& a) { return a.name == kColocationAttr; });
-      kind.attrs = AttrSet(std::move(attrs));
-      for (const KindDefect& d : CheckKind(graph_, kind, options_, log_))
-        AddNode(node, d.code, d.message);
-    } else if (node.op == nullptr) {
-      AddNode(node, DefectCode::kUnknownOp, "no op and no function has the op's name");
+    if (!node.device.empty()) {
+      if (const absl::Status device = ParseDeviceRequest(node.device).status(); !device.ok())
+        AddNode(node, DefectCode::kDevice, device.message());
     }
+    for (const KindDefect& d : ChecksOf(node).defects) AddNode(node, d.code, d.message);
     bool control = false;
     for (const std::string_view input : node.inputs) {
       const bool is_control = input.starts_with('^');
@@ -94,24 +88,54 @@ class FunctionVerifier {
                 absl::StrCat("data input '", input, "' follows a control input"));
       }
       control |= is_control;
-      const std::string problem = CheckSource(input);
+      const std::string problem = CheckSource(input, &node);
       if (!problem.empty()) AddNode(node, DefectCode::kInput, problem);
     }
   }
 
+  // What is the same for all nodes of a kind.
+  struct KindChecks {
+    std::vector<KindDefect> defects;
+    // The results of the op, from when an input first names one.
+    std::optional<absl::flat_hash_set<std::string_view>> results;
+    std::optional<ArgRanges> ranges;  // none: they are not known here
+  };
+
+  KindChecks& ChecksOf(const BodyNode& node) {
+    const auto [it, is_new] = kinds_.try_emplace(node.kind);
+    if (!is_new) return *it->second;
+    it->second = std::make_unique<KindChecks>();
+    std::vector<KindDefect>& defects = it->second->defects;
+    if (!HasPlaceholder(node.attrs())) {
+      NodeKind kind;
+      kind.op_name = node.op_name();
+      kind.op = node.op();
+      // Colocation names nodes of the body, and CheckKind looks for nodes of the graph.
+      std::vector<Attr> attrs = node.attrs().all();
+      std::erase_if(attrs, [](const Attr& a) { return a.name == kColocationAttr; });
+      kind.attrs = AttrSet(std::move(attrs));
+      defects = CheckKind(graph_, kind, options_, log_);
+    } else if (node.op() == nullptr) {
+      defects.push_back({DefectCode::kUnknownOp, "no op and no function has the op's name"});
+    }
+    return *it->second;
+  }
+
   // "argument", "node:result", "node:result:index" or "^node": what is wrong with it, or empty.
-  std::string CheckSource(std::string_view text) const {
+  // Notes what `reader` reads, where a node does.
+  std::string CheckSource(std::string_view text, const BodyNode* reader) {
     std::string_view rest = text;
     const bool control = absl::ConsumePrefix(&rest, "^");
     const size_t colon = control ? rest.npos : rest.find(':');
     const std::string_view name = rest.substr(0, colon);
-    if (const auto it = args_.find(name); it != args_.end()) return {};
     const auto it = by_name_.find(name);
+    if (reader != nullptr && it != by_name_.end()) NoteRead(*reader, it->second);
+    if (args_.contains(name)) return {};
     if (it == by_name_.end()) {
       ClosestName closest(name);
       if (log_->MayHint()) {
         for (const auto& [other, index] : by_name_) closest.Offer(other);
-        for (const auto& [other, arg] : args_) closest.Offer(other);
+        for (const std::string_view arg : args_) closest.Offer(arg);
       }
       return absl::StrCat("'", text, "' names no node and no argument of the function",
                           closest.Hint());
@@ -119,12 +143,11 @@ class FunctionVerifier {
     if (control) return {};
     if (colon == rest.npos)
       return absl::StrCat("'", text, "' must say which result: 'node:result:0'");
-    return CheckResult(nodes_[it->second], text, rest.substr(colon + 1));
+    return CheckResult(body_.nodes[it->second], text, rest.substr(colon + 1));
   }
 
-  std::string CheckResult(const BodyNode& node, std::string_view text,
-                          std::string_view result) const {
-    if (node.op == nullptr) return {};
+  std::string CheckResult(const BodyNode& node, std::string_view text, std::string_view result) {
+    if (node.op() == nullptr) return {};
     const size_t colon = result.find(':');
     const std::string_view name = result.substr(0, colon);
     int index = 0;
@@ -132,59 +155,43 @@ class FunctionVerifier {
         (!absl::SimpleAtoi(result.substr(colon + 1), &index) || index < 0)) {
       return absl::StrCat("'", text, "' does not end in an index such as ':0'");
     }
-    const Results& results = ResultsOf(node);
-    if (!results.names.contains(name)) {
-      return absl::StrCat("'", text, "': op ", node.op_name, " has no result '", name, "'");
+    const KindChecks& checks = WithResults(node);
+    if (!checks.results->contains(name)) {
+      return absl::StrCat("'", text, "': op ", node.op_name(), " has no result '", name, "'");
     }
-    const ArgRanges::Range* range = results.ranges.ok() ? results.ranges->Find(name) : nullptr;
+    const ArgRanges::Range* range = checks.ranges.has_value() ? checks.ranges->Find(name) : nullptr;
     if (range == nullptr || index < range->second - range->first) return {};
-    return absl::StrCat("'", text, "': result '", name, "' of op ", node.op_name, " has ",
+    return absl::StrCat("'", text, "': result '", name, "' of op ", node.op_name(), " has ",
                         range->second - range->first, " tensors");
   }
 
-  // The results of a node's op; made when an input first names one.
-  struct Results {
-    absl::flat_hash_set<std::string_view> names;
-    absl::StatusOr<ArgRanges> ranges;  // an error: they are not known here
-  };
-
-  const Results& ResultsOf(const BodyNode& node) const {
-    const auto [it, is_new] = results_.try_emplace(&node);
-    Results& results = it->second;
-    if (!is_new) return results;
-    for (const ArgDef& output : node.op->outputs) results.names.insert(output.name);
-    if (!HasPlaceholder(node))
-      results.ranges = ArgRanges::Of(*node.op, AttrSet(node.attrs), node.op->outputs);
-    return results;
+  const KindChecks& WithResults(const BodyNode& node) {
+    KindChecks& checks = ChecksOf(node);
+    if (checks.results.has_value()) return checks;
+    checks.results.emplace();
+    for (const ArgDef& output : node.op()->outputs) checks.results->insert(output.name);
+    if (HasPlaceholder(node.attrs())) return checks;
+    absl::StatusOr<ArgRanges> ranges = ArgRanges::Of(*node.op(), node.attrs(), node.op()->outputs);
+    if (ranges.ok()) checks.ranges = *std::move(ranges);
+    return checks;
   }
 
-  // The node that an input text names; -1 for an argument, and if there is none.
-  int32_t SourceOf(std::string_view input) const {
-    absl::ConsumePrefix(&input, "^");
-    const auto it = by_name_.find(input.substr(0, input.find(':')));
-    return it == by_name_.end() ? -1 : static_cast<int32_t>(it->second);
+  // Cycles consist of such edges. As in a graph, only a NextIteration may feed back, into a Merge.
+  void NoteRead(const BodyNode& reader, size_t from) {
+    const bool is_loop =
+        IsMerge(FactsOfOp(reader.op())) && IsNextIteration(FactsOfOp(body_.nodes[from].op()));
+    if (is_loop) return;
+    const auto n = static_cast<size_t>(&reader - body_.nodes.data());
+    reads_.emplace_back(static_cast<int32_t>(n), static_cast<int32_t>(from));
+    in_order_ &= from < n;
   }
 
-  // As in a graph, only a NextIteration may feed back, into a Merge.
   void CheckCycles() {
-    std::vector<Read> reads;
-    bool in_order = true;  // as most bodies are: producers before consumers, and no cycle
-    for (size_t n = 0; n < nodes_.size(); ++n) {
-      for (const std::string_view input : nodes_[n].inputs) {
-        const int32_t from = SourceOf(input);
-        if (from < 0) continue;
-        const bool is_loop =
-            IsMerge(FactsOfOp(nodes_[n].op)) && IsNextIteration(FactsOfOp(nodes_[from].op));
-        if (is_loop) continue;
-        reads.emplace_back(static_cast<int32_t>(n), from);
-        in_order &= static_cast<size_t>(from) < n;
-      }
-    }
-    if (in_order) return;
-    const auto name = [&](int32_t n) { return nodes_[n].name; };
-    for (const std::vector<int32_t>& cycle : FindCycles(std::ssize(nodes_), reads)) {
-      AddNode(nodes_[cycle[0]], DefectCode::kCycle,
-              absl::StrCat("is part of a cycle: ", DescribeCycle(reads, cycle, name),
+    if (in_order_) return;
+    const auto name = [&](int32_t n) { return body_.nodes[n].name; };
+    for (const std::vector<int32_t>& cycle : FindCycles(std::ssize(body_.nodes), reads_)) {
+      AddNode(body_.nodes[cycle[0]], DefectCode::kCycle,
+              absl::StrCat("is part of a cycle: ", DescribeCycle(reads_, cycle, name),
                            "; only a NextIteration may feed back, into a Merge"));
     }
   }
@@ -192,7 +199,7 @@ class FunctionVerifier {
   void CheckReturns() {
     absl::flat_hash_set<std::string_view> outputs;
     for (const ArgDef& output : function_.signature->outputs) outputs.insert(output.name);
-    for (const Attr& entry : returns_) {
+    for (const Attr& entry : body_.returns) {
       if (!outputs.contains(entry.name)) {
         Add({}, DefectCode::kFunction,
             absl::StrCat("'ret' fills '", entry.name, "', which is no result of it"));
@@ -201,18 +208,18 @@ class FunctionVerifier {
       const std::string problem =
           absl::StartsWith(source, "^")
               ? absl::StrCat("'", source, "' is a control input, which has no value")
-              : CheckSource(source);
+              : CheckSource(source, nullptr);
       if (!problem.empty())
         Add({}, DefectCode::kFunction, absl::StrCat("result '", entry.name, "': ", problem));
     }
-    const auto source_of = SourcesOfResults(returns_);
+    const auto source_of = SourcesOfResults(body_.returns);
     for (const ArgDef& output : function_.signature->outputs) {
       if (!source_of.contains(output.name)) {
         Add({}, DefectCode::kFunction,
             absl::StrCat("result '", output.name, "' is not filled by 'ret'"));
       }
     }
-    for (const Attr& entry : control_returns_) {
+    for (const Attr& entry : body_.control_returns) {
       if (by_name_.contains(entry.value.wire())) continue;
       Add({}, DefectCode::kFunction,
           absl::StrCat("'control_ret' names '", entry.value.wire(), "', which is no node of it"));
@@ -223,12 +230,12 @@ class FunctionVerifier {
   const FunctionEntry& function_;
   const VerifyOptions& options_;
   DefectLog* log_;
-  std::vector<BodyNode> nodes_;
-  std::vector<Attr> returns_;  // value: the bytes of a text, not of an AttrValue
-  std::vector<Attr> control_returns_;
+  const FunctionBody body_;
   absl::flat_hash_map<std::string_view, size_t> by_name_;
-  absl::flat_hash_map<std::string_view, const ArgDef*> args_;
-  mutable absl::flat_hash_map<const BodyNode*, Results> results_;
+  absl::flat_hash_set<std::string_view> args_;
+  absl::flat_hash_map<const BodyKind*, std::unique_ptr<KindChecks>> kinds_;
+  std::vector<Read> reads_;  // by nodes from nodes
+  bool in_order_ = true;     // as most bodies are: producers before consumers, and no cycle
 };
 
 }  // namespace

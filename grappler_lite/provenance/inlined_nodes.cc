@@ -88,7 +88,7 @@ class Finder {
       if (n != kNoNode) {
         claimed_.insert(n);
         fit->nodes.emplace_back(n, &node);
-      } else if (visits_left_ > 0 && IsFunctional(before_, node.op_name)) {
+      } else if (visits_left_ > 0 && IsFunctional(before_, node.op_name())) {
         calls.push_back(&node);
       } else {
         Free(*fit);
@@ -97,8 +97,8 @@ class Finder {
     }
     fit->size = fit->nodes.size();
     for (const BodyNode* node : calls) {
-      std::unique_ptr<Fit> inner = FitOfCall(node->op_name, AttrSet(node->attrs),
-                                             absl::StrCat(call, "/", node->name), depth + 1);
+      std::unique_ptr<Fit> inner =
+          FitOfCall(node->op_name(), node->attrs(), absl::StrCat(call, "/", node->name), depth + 1);
       if (inner == nullptr) continue;
       fit->size += inner->size;
       fit->calls.emplace_back(node, std::move(inner));
@@ -145,11 +145,11 @@ class Finder {
   }
 
   bool IsOf(const BodyNode& node, NodeId n) const {
-    if (after_.op_name(n) != node.op_name) return false;
-    if (node.op_name != "Const") return true;
+    if (after_.op_name(n) != node.op_name()) return false;
+    if (node.op_name() != "Const") return true;
     const AttrValue* is = after_.attrs(n).Find("value");
-    const auto was = std::ranges::find(node.attrs, "value", &Attr::name);
-    return is != nullptr && was != node.attrs.end() && is->wire() == was->value.wire();
+    const AttrValue* was = node.attrs().Find("value");
+    return is != nullptr && was != nullptr && is->wire() == was->wire();
   }
 
   const FunctionBody& BodyOf(const FunctionEntry& function) {

@@ -173,7 +173,7 @@ Oldest OldestTensorFlow(const Graph& graph) {
   }
   for (const FunctionEntry& function : graph.functions()) {
     for (const BodyNode& node : ParseFunctionBody(graph, function).nodes)
-      Note(node.op, node.op_name, node.attrs, node.name, oldest);
+      Note(node.op(), node.op_name(), node.attrs().all(), node.name, oldest);
   }
   return oldest;
 }

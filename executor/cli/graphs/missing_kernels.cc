@@ -31,11 +31,12 @@ class MissingKernelFinder {
     for (const FunctionEntry& function : graph_.functions()) {
       for (const BodyNode& node : ParseFunctionBody(graph_, function).nodes) {
         // An attribute may be a placeholder for the value that each call gives it.
-        const bool open = std::any_of(node.attrs.begin(), node.attrs.end(), [](const Attr& a) {
+        const std::vector<Attr>& attrs = node.attrs().all();
+        const bool open = std::any_of(attrs.begin(), attrs.end(), [](const Attr& a) {
           return a.value.kind() == AttrKind::kPlaceholder;
         });
-        if (node.op != nullptr && !open && IsMissing(node.op_name, AttrSet(node.attrs)))
-          Add(graph_.Locate(function.pos), node.name, node.op_name, &function);
+        if (node.op() != nullptr && !open && IsMissing(node.op_name(), node.attrs()))
+          Add(graph_.Locate(function.pos), node.name, node.op_name(), &function);
       }
     }
   }

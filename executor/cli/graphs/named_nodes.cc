@@ -10,8 +10,9 @@ namespace {
 
 std::string TextOf(const BodyNode& node) {
   std::string text =
-      absl::StrCat(node.name, " = ", node.op_name, "(", absl::StrJoin(node.inputs, ", "), ")");
-  for (const Attr& a : node.attrs) absl::StrAppend(&text, " ", a.name, "=", AttrText(a.value));
+      absl::StrCat(node.name, " = ", node.op_name(), "(", absl::StrJoin(node.inputs, ", "), ")");
+  for (const Attr& a : node.attrs().all())
+    absl::StrAppend(&text, " ", a.name, "=", AttrText(a.value));
   if (!node.device.empty()) absl::StrAppend(&text, " @", node.device);
   return text;
 }
@@ -47,7 +48,7 @@ std::optional<NamedNodes::Entry> NamedNodes::Find(std::string_view function,
   if (entry == nullptr) return std::nullopt;
   const Body& body = BodyOf(*entry);
   if (const auto it = body.nodes.find(node); it != body.nodes.end())
-    return Entry{std::string(it->second->op_name), TextOf(*it->second)};
+    return Entry{std::string(it->second->op_name()), TextOf(*it->second)};
   const auto end = body.ends.find(node);
   return end == body.ends.end() ? std::nullopt : std::optional(end->second);
 }

@@ -76,7 +76,7 @@ class Needed {
       const FunctionEntry* const function = to_follow_.back();
       to_follow_.pop_back();
       for (const BodyNode& node : ParseFunctionBody(graph, *function).nodes)
-        Add(CalledBy(node.op_name, AttrSet(node.attrs)));
+        Add(CalledBy(node.op_name(), node.attrs()));
     }
   }
 
@@ -120,7 +120,7 @@ std::vector<TraceNote> TraceNotesOf(const Graph& graph, const std::vector<std::s
   }
   for (const FunctionEntry& function : graph.functions()) {
     if (!fetches.empty() && !needed.Has(function.name)) continue;
-    for (const BodyNode& node : ParseFunctionBody(graph, function).nodes) add(AttrSet(node.attrs));
+    for (const BodyNode& node : ParseFunctionBody(graph, function).nodes) add(node.attrs());
   }
   return notes;
 }

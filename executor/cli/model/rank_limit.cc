@@ -70,7 +70,7 @@ void AddRankDefects(int64_t max_rank, Imported& imported) {
                    absl::StrCat("function '", function.name, "': "), /*in_function=*/true};
     for (const BodyNode& node : ParseFunctionBody(graph, function).nodes) {
       of_body.node = node.name;
-      AddDefects(node.attrs, node.op_name, max_rank, of_body, defects);
+      AddDefects(node.attrs().all(), node.op_name(), max_rank, of_body, defects);
     }
   }
 }

@@ -35,7 +35,7 @@ void BodyCalls::AddBody(const FunctionEntry& function, Caller caller) {
   const FunctionBody body = ParseFunctionBody(graph_, function);
   for (const BodyNode& node : body.nodes) {
     const std::string_view device = node.device.empty() ? caller.device : node.device;
-    Add(node.op_name, AttrSet(node.attrs), {device, caller.stays});
+    Add(node.op_name(), node.attrs(), {device, caller.stays});
   }
 }
 

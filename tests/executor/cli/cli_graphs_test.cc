@@ -56,7 +56,7 @@ TEST(WriteProvenance, LeavesNothingOfAnEarlierOptimization) {
   EXPECT_EQ(graph.attr(graph.FindNode("n"), "_tenon_rewrites"), nullptr);
   const FunctionBody body = ParseFunctionBody(graph, *graph.FindFunction("f"));
   ASSERT_EQ(body.nodes.size(), 1u);
-  for (const Attr& attr : body.nodes[0].attrs) EXPECT_NE(attr.name, "_tenon_origins");
+  for (const Attr& attr : body.nodes[0].attrs().all()) EXPECT_NE(attr.name, "_tenon_origins");
 }
 
 // The attributes of a node that tell of the trace of a function.

@@ -57,7 +57,7 @@ std::vector<std::string> OpsOf(const Graph& g, std::string_view function) {
   const FunctionEntry* entry = g.FindFunction(function);
   std::vector<std::string> ops;
   if (entry == nullptr) return {"no such function"};
-  for (const BodyNode& node : ParseFunctionBody(g, *entry).nodes) ops.emplace_back(node.op_name);
+  for (const BodyNode& node : ParseFunctionBody(g, *entry).nodes) ops.emplace_back(node.op_name());
   std::sort(ops.begin(), ops.end());
   return ops;
 }

@@ -129,15 +129,23 @@ Graph DoublingFunctions(int count) {
   return testing::Parse(Placeholder("x", "") + Library(functions));
 }
 
+bool Fits(InlineBudget& budget, const Graph& graph, std::string_view function, int max_depth) {
+  FunctionBody body;
+  return budget.Fits(graph, *graph.FindFunction(function), max_depth,
+                     [&](const FunctionEntry& f) -> const FunctionBody& {
+                       return body = ParseFunctionBody(graph, f);
+                     });
+}
+
 TEST(InlineBudget, CallsAreCountedBeforeTheyAreWrittenOut) {
   const Graph graph = DoublingFunctions(40);
   InlineBudget budget;
-  EXPECT_FALSE(budget.Fits(graph, *graph.FindFunction("f0"), 256));
+  EXPECT_FALSE(Fits(budget, graph, "f0", 256));
   EXPECT_EQ(budget.spent(), "100000 nodes of functions");
-  EXPECT_FALSE(budget.Fits(graph, *graph.FindFunction("f20"), 256));
-  EXPECT_TRUE(budget.Fits(graph, *graph.FindFunction("f30"), 256));
-  EXPECT_TRUE(budget.Fits(graph, *graph.FindFunction("f30"), 10));
-  EXPECT_FALSE(budget.Fits(graph, *graph.FindFunction("f30"), 9));  // f30 to f39
+  EXPECT_FALSE(Fits(budget, graph, "f20", 256));
+  EXPECT_TRUE(Fits(budget, graph, "f30", 256));
+  EXPECT_TRUE(Fits(budget, graph, "f30", 10));
+  EXPECT_FALSE(Fits(budget, graph, "f30", 9));  // f30 to f39
 }
 
 TEST(InlineBudget, WhatIsInlinedIsTakenFromIt) {
@@ -145,7 +153,7 @@ TEST(InlineBudget, WhatIsInlinedIsTakenFromIt) {
   const FunctionEntry& function = *graph.FindFunction("f0");
   InlineBudget budget;
   int taken = 0;
-  for (; taken < 100'000 && budget.Fits(graph, function, 256); ++taken) budget.Take(function);
+  for (; taken < 100'000 && Fits(budget, graph, function.name, 256); ++taken) budget.Take(function);
   EXPECT_GT(taken, 100);
   EXPECT_LT(taken, 100'000);
 }
@@ -155,7 +163,7 @@ TEST(InlineBudget, WhatCallsItselfNeverFits) {
       Placeholder("x", "") + Library({Function("f", {"a"}, {"r"}, testing::Call("g", "f", {"a"}),
                                                Ret("r", "g:output:0"))}));
   InlineBudget budget;
-  EXPECT_FALSE(budget.Fits(graph, *graph.FindFunction("f"), 256));
+  EXPECT_FALSE(Fits(budget, graph, "f", 256));
   EXPECT_EQ(budget.spent(), "");  // no budget would do
 }
 

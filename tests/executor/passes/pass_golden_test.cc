@@ -67,8 +67,8 @@ std::map<std::string, std::string> Lines(const Graph& g) {
                      AttrsText(body.control_returns), " ", AttrsText(body.attrs));
     for (const BodyNode& node : body.nodes) {
       lines[absl::StrCat(function.name, ".", node.name)] =
-          absl::StrCat(node.op_name, "(", absl::StrJoin(node.inputs, ", "), ") @", node.device, " ",
-                       AttrsText(node.attrs));
+          absl::StrCat(node.op_name(), "(", absl::StrJoin(node.inputs, ", "), ") @", node.device,
+                       " ", AttrsText(node.attrs().all()));
     }
   }
   return lines;

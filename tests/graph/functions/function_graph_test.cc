@@ -53,8 +53,8 @@ std::vector<std::string> Lines(const FunctionBody& body) {
   std::vector<std::string> lines;
   for (const BodyNode& node : body.nodes) {
     std::vector<std::string_view> attrs;
-    for (const Attr& a : node.attrs) attrs.push_back(a.name);
-    lines.push_back(absl::StrCat(node.name, " = ", node.op_name, "(",
+    for (const Attr& a : node.attrs().all()) attrs.push_back(a.name);
+    lines.push_back(absl::StrCat(node.name, " = ", node.op_name(), "(",
                                  absl::StrJoin(node.inputs, ", "), ") ", absl::StrJoin(attrs, " "),
                                  " @", node.device));
   }
