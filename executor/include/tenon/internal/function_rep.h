@@ -301,28 +301,24 @@ class FunctionRep : public std::enable_shared_from_this<FunctionRep> {
   }
   // Keeps the nodes, all of the graph if there are none, and what they do.
   void NoteNodes(const std::vector<TF_Output>& inputs, const std::vector<TF_Operation*>& nodes) {
-    const auto is_input = [&inputs](TF_Operation* node) {
-      return std::any_of(inputs.begin(), inputs.end(),
-                         [node](TF_Output input) { return input.oper == node; });
+    std::unordered_map<const void*, size_t> numbers;
+    const auto add = [&](TF_Operation* node) {
+      const bool is_input = std::any_of(inputs.begin(), inputs.end(),
+                                        [node](TF_Output input) { return input.oper == node; });
+      if (!is_input && numbers.emplace(node, nodes_.size()).second) nodes_.push_back(node);
     };
-    std::unordered_map<const void*, size_t> numbers;  // of `nodes`
-    for (TF_Operation* const node : nodes) {
-      if (!is_input(node) && numbers.emplace(node, nodes_.size()).second) nodes_.push_back(node);
-    }
+    for (TF_Operation* const node : nodes) add(node);
     size_t position = 0;
     while (nodes.empty()) {
       TF_Operation* const node = TF_GraphNextOperation(graph_->graph(), &position);
       if (node == nullptr) break;
-      if (!is_input(node)) nodes_.push_back(node);
+      add(node);
     }
-    const auto is_in = [&](TF_Operation* node) {
-      return nodes.empty() ? !is_input(node) : numbers.contains(node);
-    };
     for (const Touch& touch : graph_->touches()) {
-      if (is_in(touch.node)) use_.Add(touch);
+      if (numbers.contains(touch.node)) use_.Add(touch);
     }
     for (const CustomNode& node : graph_->custom_nodes()) {
-      if (is_in(node.outputs[0].oper)) custom_nodes_.push_back(node);
+      if (numbers.contains(node.outputs[0].oper)) custom_nodes_.push_back(node);
     }
     if (!custom_nodes_.empty()) NoteCustomGradient(shared_from_this());
   }
