@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # kernel_tables.sh FOLDER OUT: writes the source that lists the tables of kernels of a folder: the
-# results of each function `absl::Span<const CpuKernelSpec> ...Kernels() {`, by name.
+# results of each function `absl::Span<const CpuKernelSpec> Name() {`, by name.
 set -euo pipefail
 mapfile -t names < <(
-  grep -rhoE --include='*.cc' '^absl::Span<const CpuKernelSpec> [A-Za-z0-9]+Kernels\(\) \{' "$1" |
+  grep -rhoE --include='*.cc' '^absl::Span<const CpuKernelSpec> [A-Za-z0-9]+\(\) \{' "$1" |
     sed -E 's/^.* ([A-Za-z0-9]+)\(\) \{/\1/' | LC_ALL=C sort)
 {
   echo '#include "plugin/kernels/kernel_spec.h"'
@@ -21,4 +21,6 @@ mapfile -t names < <(
   echo '}'
   echo
   echo '}  // namespace tenon'
-} >"$2"
+} >"$2.new"
+# What has not changed is not compiled again.
+if cmp -s "$2.new" "$2"; then rm "$2.new"; else mv "$2.new" "$2"; fi

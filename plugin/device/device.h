@@ -41,8 +41,8 @@ class Device {
   // Whether a node without a kernel on this device, which has kernels, is compiled by itself.
   virtual bool compiles_ops() const { return false; }
   // The interface by which a plug-in brings the device: "pluggable" (StreamExecutor),
-  // "next_pluggable" or "pjrt"; "built_in" without a plug-in.
-  virtual std::string_view kind() const { return plugin().empty() ? "built_in" : "pluggable"; }
+  // "next_pluggable" or "pjrt"; "cpu" without a plug-in.
+  virtual std::string_view kind() const { return plugin().empty() ? "cpu" : "pluggable"; }
   // Whether kernels queue work on a stream. A device without streams has null ones; its tensors
   // are objects of its own (plugin/pjrt/opaque_memory.h) that nobody may view in another shape.
   // Unless compiles(), its methods below have no streams to queue on: a copy to or from the host is

@@ -45,7 +45,8 @@ struct CpuKernelSpec {
 };
 inline constexpr uint32_t kAllInputs = ~uint32_t{0};  // for value_inputs
 
-// The tables of all folders, gathered by plugin/cpu/all_kernels.cc.
+// The results of all functions `absl::Span<const CpuKernelSpec> Name() {` of plugin/cpu, which
+// cmake/kernel_tables.sh finds.
 absl::Span<const absl::Span<const CpuKernelSpec>> CpuKernels();
 
 }  // namespace tenon

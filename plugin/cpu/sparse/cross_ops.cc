@@ -328,7 +328,7 @@ absl::Status PrepareRaggedCross(Prepare& p) {
 
 }  // namespace
 
-absl::Span<const CpuKernelSpec> CrossKernelsOfColumns() {
+absl::Span<const CpuKernelSpec> ColumnCrossKernels() {
   static const CpuKernelSpec specs[] = {
       WholeTensorKernel("SparseCross", "out_type", kEveryType, PrepareCross),
       WholeTensorKernel("SparseCrossV2", PrepareCrossV2),

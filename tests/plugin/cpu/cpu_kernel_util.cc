@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "graph/base/status_macros.h"
@@ -33,13 +35,28 @@ class TestSession : public SessionState {
   std::map<std::pair<const void*, std::string>, std::shared_ptr<const void>> packed_;
 };
 
-const CpuKernelSpec* FindKernel(std::string_view op) {
+// Whether the row is for these types. Attributes that are not given fit each row.
+bool Fits(const CpuKernelSpec& spec, const AttrSet& attrs) {
+  return std::all_of(spec.constraints.begin(), spec.constraints.end(), [&](const auto& of) {
+    const AttrValue* const value = attrs.Find(of.attr);
+    const std::optional<DataType> type =
+        value == nullptr ? std::nullopt
+                         : std::optional(value->AsType().value_or(DataType::kInvalid));
+    return !type.has_value() || *type == DataType::kInvalid || (of.types & TypeBit(*type)) != 0;
+  });
+}
+
+// A row of the op: if several are there, the one for these types.
+const CpuKernelSpec* FindKernel(std::string_view op, const AttrSet& attrs) {
+  const CpuKernelSpec* found = nullptr;
   for (absl::Span<const CpuKernelSpec> family : CpuKernels()) {
     for (const CpuKernelSpec& spec : family) {
-      if (op == spec.op) return &spec;
+      if (op != spec.op) continue;
+      if (Fits(spec, attrs)) return &spec;
+      found = &spec;
     }
   }
-  return nullptr;
+  return found;
 }
 
 absl::StatusOr<Tensor> NoisyTensor(DataType type, const Shape& shape) {
@@ -77,11 +94,11 @@ absl::StatusOr<std::vector<Tensor>> RunCpuKernel(const std::string& op, const At
                                                  const std::vector<Tensor>& inputs, int threads,
                                                  bool constant) {
   const OpDef* def = OpRegistry::Global().Find(op);
-  const CpuKernelSpec* spec = FindKernel(op);
-  if (def == nullptr || spec == nullptr) return absl::NotFoundError(op);
   std::vector<Attr> list;
   for (const auto& [name, wire] : attrs) list.push_back({name, AttrValue(wire)});
   const AttrSet set(std::move(list));
+  const CpuKernelSpec* spec = FindKernel(op, set);
+  if (def == nullptr || spec == nullptr) return absl::NotFoundError(op);
   TENON_ASSIGN_OR_RETURN(const NodeTypes types, ResolveTypes(*def, set));
   std::vector<Prepare::Input> prepared;
   std::vector<void*> in, out;
