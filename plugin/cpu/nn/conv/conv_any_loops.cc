@@ -20,6 +20,18 @@ constexpr int64_t kTilePlaces = 96;
 // Places of a window by channel that are multiplied together.
 constexpr int kPlacesTogether = 16;
 
+// Whether elements are numbers of type A as they lie.
+template <typename A>
+bool IsNative(DataType type) {
+  return type != DataType::kHalf && type != DataType::kBfloat16 && DataTypeSize(type) == sizeof(A);
+}
+
+// Whether sums of places are the output as they lie.
+template <typename A>
+bool SumsAreOutput(const AnyConv& s) {
+  return s.q.fused.empty() && !s.q.channels_first && IsNative<A>(s.type);
+}
+
 // Sizes of packed operands, in numbers of type A.
 template <typename A>
 struct Packed {
@@ -30,7 +42,7 @@ struct Packed {
                               : s.q.groups * panels * gemm.columns * s.depth()),
         windows(s.by_channel() ? kPlacesTogether * s.all_written()
                                : Places(s) * PackedRowOf<A>(s.depth())),
-        sums(kTilePlaces * s.all_written()) {}
+        sums(SumsAreOutput<A>(s) ? 0 : kTilePlaces * s.all_written()) {}
 
   // Of a tile, in whole blocks.
   int64_t Places(const AnyConv& s) const {
@@ -86,14 +98,9 @@ ReadFn<A> FindRead(DataType type) {
   return found;
 }
 
-// Whether elements are numbers of type A as they lie.
-template <typename A>
-bool IsNative(DataType type) {
-  return type != DataType::kHalf && type != DataType::kBfloat16 && DataTypeSize(type) == sizeof(A);
-}
-
 // Packs the windows of `count` places from `first` on, of one image and one group of channels, as
-// rows, up to a whole block of them.
+// rows, up to a whole block of them. What lies outside of the input, behind a window or behind the
+// last one is 0.
 template <typename A>
 void PackWindows(const AnyConv& s, int rows, const void* input, int64_t image, int64_t group,
                  int64_t first, int64_t count, A* to) {
@@ -101,18 +108,22 @@ void PackWindows(const AnyConv& s, int rows, const void* input, int64_t image, i
   const int64_t row = PackedRowOf<A>(s.depth());
   const ReadFn<A> read_channels = FindRead<A>(s.type);
   const bool copies = step == 1 && IsNative<A>(s.type);
-  std::fill(to, to + (count + rows - 1) / rows * rows * row, A());
   for (int64_t place = 0; place < count; ++place, to += row) {
+    int64_t filled = 0;  // numbers of the row; places of a window come in ascending order
     s.ForEachRead(first + place, [&](int64_t read, int64_t window_place) {
       const int64_t from = s.ReadAt(image, read) + group * channels * step;
       A* const at = to + window_place * channels;
+      std::fill(to + filled, at, A());
       if (copies) {
         std::memcpy(at, static_cast<const A*>(input) + from, channels * sizeof(A));
       } else {
         read_channels(input, from, step, channels, at);
       }
+      filled = (window_place + 1) * channels;
     });
+    std::fill(to + filled, to + row, A());
   }
+  std::fill(to, to + (rows - count % rows) % rows * row, A());
 }
 
 // ReadArg and AddFused are not inline: they would be so for each type that is stored.
@@ -190,7 +201,8 @@ class ChannelSums {
 template <typename A>
 void MultiplyGroup(const AnyConv& s, const Packed<A>& packed, int64_t group, int64_t count,
                    const A* windows, const A* filter, A* sums) {
-  constexpr int64_t kDepth = 256;  // so that a panel of the filter stays in the first cache
+  // So that a panel of the filter and a block of windows stay in the first cache.
+  constexpr auto kDepth = static_cast<int64_t>(1024 / sizeof(A));
   const PackedGemm<A>& gemm = packed.gemm;
   const int64_t depth = s.depth(), row_sums = s.all_written(), window = PackedRowOf<A>(depth);
   filter += group * packed.panels * gemm.columns * depth;
@@ -215,18 +227,11 @@ template <typename A>
 void FinishPlaces(const AnyConv& s, const StepArgs& args, int64_t image, int64_t first,
                   int64_t count, const A* sums) {
   const int64_t channels = s.all_written();
-  // Sums of places lie as they do in the output, but for its type.
-  const int64_t bytes = static_cast<int64_t>(DataTypeSize(s.type));
-  if (s.q.fused.empty() && !s.q.channels_first &&
-      (s.narrow != nullptr || bytes == int64_t{sizeof(A)})) {
-    char* const to = static_cast<char*>(args.out[0]) + s.WrittenAt(image, first, 0) * bytes;
+  if (s.q.fused.empty() && !s.q.channels_first && s.narrow != nullptr) {
     const void* const from = sums;
-    if (s.narrow != nullptr) {
-      s.narrow(&from, to, count * channels, 0);
-    } else {
-      memcpy(to, from, static_cast<size_t>(count * channels * bytes));
-    }
-    return;
+    const auto bytes = static_cast<int64_t>(DataTypeSize(s.type));
+    return s.narrow(&from, static_cast<char*>(args.out[0]) + s.WrittenAt(image, first, 0) * bytes,
+                    count * channels, 0);
   }
   VisitKindOf<A>(s.type, [&](auto element) {
     for (int64_t place = 0; place < count; ++place, sums += channels) {
@@ -254,28 +259,29 @@ absl::Status RunAs(const void* state, const StepArgs& args) {
   StepArgs rest = args;
   rest.scratch = static_cast<char*>(args.scratch) + AlignedBytes(packed.filter * sizeof(A));
   const int64_t tiles = (s.written_places() + kTilePlaces - 1) / kTilePlaces;
-  return ForEachTile(rest, q.batch * tiles,
-                     AlignedBytes((packed.windows + packed.sums) * sizeof(A)),
-                     [&](int64_t tile, char* scratch) {
-                       A* const windows = reinterpret_cast<A*>(scratch);
-                       A* const sums = windows + packed.windows;
-                       const int64_t image = tile / tiles, first = tile % tiles * kTilePlaces;
-                       const int64_t count = std::min(kTilePlaces, s.written_places() - first);
-                       std::fill(sums, sums + count * s.all_written(), A());
-                       if (s.by_channel()) {
-                         ChannelSums<A> all(s, packed.gemm, args.in[s.source()], filter, windows);
-                         for (int64_t i = 0; i < count; ++i)
-                           all.Add(image, first + i, sums + i * s.all_written());
-                       }
-                       const int64_t groups = s.by_channel() || s.depth() == 0 ? 0 : q.groups;
-                       for (int64_t group = 0; group < groups; ++group) {
-                         PackWindows(s, packed.gemm.rows, args.in[s.source()], image, group, first,
-                                     count, windows);
-                         MultiplyGroup(s, packed, group, count, windows, filter, sums);
-                       }
-                       FinishPlaces(s, args, image, first, count, sums);
-                       return absl::OkStatus();
-                     });
+  return ForEachTile(
+      rest, q.batch * tiles, AlignedBytes((packed.windows + packed.sums) * sizeof(A)),
+      [&](int64_t tile, char* scratch) {
+        A* const windows = reinterpret_cast<A*>(scratch);
+        const int64_t image = tile / tiles, first = tile % tiles * kTilePlaces;
+        const bool direct = SumsAreOutput<A>(s);
+        A* const sums = direct ? static_cast<A*>(args.out[0]) + s.WrittenAt(image, first, 0)
+                               : windows + packed.windows;
+        const int64_t count = std::min(kTilePlaces, s.written_places() - first);
+        if (s.by_channel() || s.depth() == 0) std::fill(sums, sums + count * s.all_written(), A());
+        if (s.by_channel()) {
+          ChannelSums<A> all(s, packed.gemm, args.in[s.source()], filter, windows);
+          for (int64_t i = 0; i < count; ++i) all.Add(image, first + i, sums + i * s.all_written());
+        }
+        const int64_t groups = s.by_channel() || s.depth() == 0 ? 0 : q.groups;
+        for (int64_t group = 0; group < groups; ++group) {
+          PackWindows(s, packed.gemm.rows, args.in[s.source()], image, group, first, count,
+                      windows);
+          MultiplyGroup(s, packed, group, count, windows, filter, sums);
+        }
+        if (!direct) FinishPlaces(s, args, image, first, count, sums);
+        return absl::OkStatus();
+      });
 }
 
 template <typename A>

@@ -1,6 +1,6 @@
-// The inner loop of a depthwise convolution of floats: channels last, one output channel per input
-// channel. One call computes one or two rows of outputs: bias plus the sum of products, then
-// perhaps a clamp.
+// The inner loop of a depthwise convolution: channels last, one output channel per input channel.
+// One call computes one or two rows of outputs: bias plus the sum of products, then perhaps a
+// clamp. Products and sums of half and bfloat16 are floats; an output is rounded once.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@ namespace tenon::cpu {
 
 // The caller owns all memory.
 struct DepthwiseRows {
-  const float* in;      // the image, [rows_in, columns_in, channels]
-  const float* filter;  // [window, window, channels]
-  float* out;           // the first row of outputs, [columns_out, channels]; the second lies behind
-  const float* bias;    // one value per channel, or null
+  const void* in;      // the image, [rows_in, columns_in, channels]
+  const void* filter;  // [window, window, channels]; of half and bfloat16 as floats
+  void* out;           // the first row of outputs, [columns_out, channels]; the second lies behind
+  const void* bias;    // one value per channel, of the filter's type, or null
   int64_t channels, rows_in, columns_in, columns_out;  // columns_out >= 4
   int64_t window, stride;  // of rows and columns alike; window is 3 or 5, stride is 1 or 2
   int64_t top, left;  // row and column at which the first output's window begins; may be negative
@@ -23,18 +23,26 @@ struct DepthwiseRows {
   float floor, ceiling;
 };
 
-// Computes in the calling thread. A sum starts at the bias and takes the products in the order of
-// the filter's elements. Places outside of the image count as 0 and are multiplied too: an infinite
-// weight gives NaN there, as in TensorFlow. No alignment is required. One copy per instruction set;
-// select by SelectIsa.
+// Each computes in the calling thread. A sum starts at the bias and takes the products in the order
+// of the filter's elements. Places outside of the image count as 0 and are multiplied too: an
+// infinite weight gives NaN there, as in TensorFlow. No alignment is required.
+using DepthwiseLoop = void (*)(const DepthwiseRows& d);
+struct DepthwiseLoops {
+  DepthwiseLoop floats;
+  DepthwiseLoop doubles;
+  DepthwiseLoop halves;
+  DepthwiseLoop bfloat16s;
+};
+
+// One copy per instruction set; select by SelectIsa.
 namespace sse2 {
-void ConvolveRows(const DepthwiseRows& d);
+extern const DepthwiseLoops kDepthwiseLoops;
 }
 namespace avx2 {
-void ConvolveRows(const DepthwiseRows& d);
+extern const DepthwiseLoops kDepthwiseLoops;
 }
 namespace avx512 {
-void ConvolveRows(const DepthwiseRows& d);
+extern const DepthwiseLoops kDepthwiseLoops;
 }
 
 }  // namespace tenon::cpu

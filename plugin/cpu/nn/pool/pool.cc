@@ -7,8 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/base/status_macros.h"
+#include "plugin/cpu/base/element.h"
+#include "plugin/cpu/base/isa.h"
 #include "plugin/cpu/base/kernel_util.h"
-#include "plugin/cpu/base/tiles.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/nn/conv/window_descriptors.h"
 #include "plugin/cpu/nn/pool/pool_loops.h"
@@ -20,76 +21,59 @@
 namespace tenon::cpu {
 namespace {
 
-// oneDNN's pooling of `batch` images.
-int AddPoolRunner(TiledPrimitive& tiled, const Pool& s, const Windows& w, int64_t batch) {
+// oneDNN's pooling of channels that come first.
+absl::Status BuildOneDnnPool(Prepare& p, const Pool& s) {
   const auto type = *OneDnnType(s.type);
-  const MemoryDesc in = InputDesc(w, batch, type), out = OutputDesc(w, batch, type);
-  const WindowGeometry g(w);
+  const MemoryDesc in = InputDesc(s, s.batch, type), out = OutputDesc(s, s.batch, type);
+  const WindowGeometry g(s);
   using Pooling = dnnl::pooling_forward;
   const auto algorithm =
       s.max ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_exclude_padding;
   const Pooling::desc desc(dnnl::prop_kind::forward_inference, algorithm, in, out, g.strides,
                            g.sizes, g.before, g.after);
   const Pooling::primitive_desc pd(desc, UserScratchpad(), OneDnnEngine());
-  return tiled.AddRunner(Pooling(pd), {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}},
-                         pd.scratchpad_desc());
-}
-
-// Split over the batch or over the outermost dimension of the output.
-absl::Status BuildOneDnnPool(Prepare& p, const Pool& s) {
   auto tiled = std::make_shared<TiledPrimitive>();
-  const int64_t element = DataTypeSize(s.type);
-  const WindowAxis& outer = s.outer();
-  const int64_t in_slice = s.in_places() / outer.in * s.in_channels;
-  const int64_t out_slice = s.out_places() / outer.out * s.out_channels;
-  const double flops = 4.0 * static_cast<double>(s.batch * outer.out * out_slice) *
-                       static_cast<double>(s.window_places());
-  // With channels first, the rows of a piece would not be contiguous. Poolings of oneDNN order
-  // their sums alike in tiles of any size (DESIGN.md).
-  const int64_t tiles = s.channels_first ? 1 : TilesFor(p.workers(), flops);
-  const int64_t per_image = std::min(outer.out, (tiles + s.batch - 1) / s.batch);
-  const int64_t size = tiles == 1 ? outer.out : (outer.out + per_image - 1) / per_image;
-  // Only whole images can be pooled several at a time.
-  const int64_t images = size == outer.out ? std::max<int64_t>(1, s.batch / tiles) : 1;
-  for (int64_t n = 0; n < s.batch; n += images) {
-    for (int64_t r = 0; r < outer.out; r += size) {
-      const WindowPiece piece = PieceOf(outer, r, std::min(size, outer.out - r));
-      Windows w = s;
-      (w.volume ? w.planes : w.rows) = piece.axis;
-      const int runner = AddPoolRunner(*tiled, s, w, std::min(images, s.batch - n));
-      tiled->AddTile(runner,
-                     {TiledPrimitive::Input(0, (n * outer.in + piece.start) * in_slice * element),
-                      TiledPrimitive::Output(0, (n * outer.out + r) * out_slice * element)});
-    }
-  }
+  const int runner = tiled->AddRunner(Pooling(pd), {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}},
+                                      pd.scratchpad_desc());
+  // One tile: the rows of a piece would not be contiguous.
+  tiled->AddTile(runner, {TiledPrimitive::Input(0, 0), TiledPrimitive::Output(0, 0)});
   TiledPrimitive::Install(p, std::move(tiled));
   return absl::OkStatus();
 }
 
-void SetChannelPool(Prepare& p, const Pool& q, DataType wide) {
-  auto s = std::make_shared<ChannelPool>();
-  s->pool = q;
-  s->combine = FindElementLoop(q.max ? ElementOp::kAtLeast : ElementOp::kAdd, wide);
-  if (q.type != wide) {
-    s->widen = FindCastLoop(q.type, wide);
-    s->narrow = FindCastLoop(wide, q.type);
+// The loops for elements of a floating-point type.
+const PoolLoops& LoopsOf(DataType type) {
+  const AllPoolLoops& all =
+      *SelectIsa<const AllPoolLoops*>(&sse2::kPoolLoops, &avx2::kPoolLoops, &avx512::kPoolLoops);
+  switch (type) {
+    case DataType::kDouble:
+      return all.doubles;
+    case DataType::kHalf:
+      return all.halves;
+    case DataType::kBfloat16:
+      return all.bfloat16s;
+    default:
+      return all.floats;
   }
-  p.set_scratch_bytes(ChannelPoolScratch(p.workers(), q, wide));
-  p.set_run(FindChannelPool(wide), std::move(s));
 }
 
-// Returns false for what RunAnyPool computes.
+// Returns false for channels that do not lie side by side, windows over channels, and means of
+// integers.
 bool PrepareChannelPool(Prepare& p, const Pool& q) {
   if (q.channels_first || q.depth_window != 1) return false;
-  if (q.type == DataType::kDouble) {
-    SetChannelPool(p, q, q.type);
-  } else if (q.type == DataType::kHalf || q.type == DataType::kBfloat16) {
-    SetChannelPool(p, q, DataType::kFloat);
-  } else {
-    const ElementLoop combine = FindElementLoop(ElementOp::kAtLeast, q.type);
-    if (!q.max || HasType(kFloatTypes, q.type) || combine == nullptr) return false;
-    p.set_run(&RunIntegerPool, std::make_shared<IntegerPool>(IntegerPool{q, combine}));
+  if (HasType(kFloatTypes, q.type)) {
+    const PoolLoops& loops = LoopsOf(q.type);
+    double least = 0;
+    VisitFloat(q.type, [&](auto element) {
+      least = LeastOf<typename decltype(element)::Native, decltype(element)>(q);
+    });
+    p.set_run(&RunChannelPool,
+              std::make_shared<ChannelPool>(ChannelPool{q, q.max ? loops.max : loops.mean, least}));
+    return true;
   }
+  const ElementLoop combine = FindElementLoop(ElementOp::kAtLeast, q.type);
+  if (!q.max || combine == nullptr) return false;
+  p.set_run(&RunIntegerPool, std::make_shared<IntegerPool>(IntegerPool{q, combine}));
   return true;
 }
 
@@ -140,12 +124,13 @@ absl::Status PreparePool(Prepare& p, const PoolOp& op) {
     p.set_run(&RunAnyPool, std::make_shared<Pool>(s));
     return absl::OkStatus();
   }
+  if (PrepareChannelPool(p, s)) return absl::OkStatus();
   // oneDNN has no windows over channels and no negative padding.
   if (s.depth_window == 1 && !s.starts_inside() && OneDnnType(s.type).has_value()) {
     const absl::Status status = Guarded([&] { return BuildOneDnnPool(p, s); });
     if (!absl::IsUnimplemented(status)) return status;
   }
-  if (!PrepareChannelPool(p, s)) p.set_run(&RunAnyPool, std::make_shared<Pool>(s));
+  p.set_run(&RunAnyPool, std::make_shared<Pool>(s));
   return absl::OkStatus();
 }
 

@@ -1,13 +1,10 @@
 // The run functions of MaxPool and AvgPool where oneDNN has none.
 #pragma once
 
-#include <cstddef>
-
 #include "absl/status/status.h"
-#include "graph/tensor/dtype.h"
-#include "plugin/cpu/base/workers.h"
 #include "plugin/cpu/elementwise/loops/element_op.h"
 #include "plugin/cpu/nn/pool/pool.h"
+#include "plugin/cpu/nn/pool/pool_windows.h"
 #include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
@@ -15,19 +12,16 @@ namespace tenon::cpu {
 // Pools of any type. The state is a Pool.
 absl::Status RunAnyPool(const void* state, const StepArgs& args);
 
-// The state of pools of floating-point types that oneDNN does not have, with the channels side by
-// side and a depth_window of 1: all channels of a place at once, in float or double.
+// The state of RunChannelPool: pools of floating-point elements with the channels side by side and
+// a depth_window of 1, all channels of a place at once. The input has places, so that each window,
+// which is wider than the padding, has some of them.
 struct ChannelPool {
   Pool pool;
-  ElementLoop combine;                            // sums or maxima with a place of the input
-  ElementLoop widen = nullptr, narrow = nullptr;  // of half and bfloat16
+  PoolLoop loop;
+  double least;  // what a maximum starts from
 };
 
-// Returns the bytes of scratch memory that the run function needs. `wide` is float or double.
-size_t ChannelPoolScratch(const Workers& workers, const Pool& q, DataType wide);
-
-// Returns the run function that computes in `wide`, float or double.
-RunFn FindChannelPool(DataType wide);
+absl::Status RunChannelPool(const void* state, const StepArgs& args);
 
 // The state of RunIntegerPool: maxima of integers, all channels of a place at once, in the result's
 // memory. The pool has its channels side by side and a depth_window of 1, as in ChannelPool.

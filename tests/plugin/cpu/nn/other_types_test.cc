@@ -1,4 +1,4 @@
-// Convolutions and softmax of types other than float, at sizes around blocks and tiles.
+// Convolutions, pools and softmax of types other than float, at sizes around blocks and tiles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,13 +81,83 @@ TEST(ConvolutionsOfOtherTypes, AroundBlocksAndTiles) {
 }
 
 TEST(ConvolutionsOfOtherTypes, ByChannel) {
-  for (const DataType type : {DataType::kDouble, DataType::kHalf, DataType::kBfloat16}) {
+  for (const DataType type :
+       {DataType::kFloat, DataType::kDouble, DataType::kHalf, DataType::kBfloat16}) {
     CheckConv(type, {13, 14, 21, 21, 21, 3, 1});
     CheckConv(type, {11, 12, 70, 70, 70, 5, 1});
     // So large that an image is computed in several parts.
     CheckConv(type, {41, 30, 70, 70, 70, 3, 1});
     CheckConv(type, {83, 40, 64, 64, 64, 3, 2});
     CheckConv(type, {60, 40, 64, 64, 64, 5, 1});
+  }
+}
+
+// Windows of `z.window` places each way with SAME padding; every seventh element is NaN, which a
+// maximum ignores and a mean does not.
+void CheckPool(const std::string& op, DataType type, const Sizes& z, bool nans) {
+  SCOPED_TRACE(absl::StrCat(op, " ", DataTypeName(type), " ", z.in, " channels, ", z.window));
+  const bool max = op == "MaxPool";
+  Tensor x = Numbers(type, Shape({2, z.height, z.width, z.in}), 3);
+  std::vector<double> in = DoublesOf(x);
+  for (size_t i = 0; nans && i < in.size(); i += 7) in[i] = std::nan("");
+  cpu::VisitFloat(type, [&](auto store) {
+    std::vector<char> bytes(in.size() * DataTypeSize(type));
+    for (size_t i = 0; i < in.size(); ++i) store.Put(bytes.data(), static_cast<int64_t>(i), in[i]);
+    x = Tensor::CopyOf(type, x.shape(), bytes.data(), bytes.size());
+  });
+  const auto list = [](int64_t n) { return attr::IntList({1, n, n, 1}); };
+  const Tensor y = RunSteadily(op,
+                               {{"T", attr::Type(type)},
+                                {"ksize", list(z.window)},
+                                {"strides", list(z.stride)},
+                                {"padding", attr::String("SAME")}},
+                               {x}, {2, 5})[0];
+  const int64_t rows = (z.height + z.stride - 1) / z.stride,
+                columns = (z.width + z.stride - 1) / z.stride;
+  ASSERT_EQ(y.shape(), Shape({2, rows, columns, z.in}));
+  const int64_t top = std::max<int64_t>(0, (rows - 1) * z.stride + z.window - z.height) / 2,
+                left = std::max<int64_t>(0, (columns - 1) * z.stride + z.window - z.width) / 2;
+  const std::vector<double> got = DoublesOf(y);
+  for (int64_t i = 0; i < y.num_elements(); ++i) {
+    const int64_t c = i % z.in, column = i / z.in % columns, row = i / z.in / columns % rows,
+                  image = i / z.in / columns / rows;
+    double most = -HUGE_VAL, sum = 0, count = 0;
+    for (int64_t k = 0; k < z.window * z.window; ++k) {
+      const int64_t down = row * z.stride - top + k / z.window,
+                    across = column * z.stride - left + k % z.window;
+      if (down < 0 || down >= z.height || across < 0 || across >= z.width) continue;
+      const double v = in[((image * z.height + down) * z.width + across) * z.in + c];
+      most = v > most ? v : most;
+      sum += v, ++count;
+    }
+    const double mean = type == DataType::kDouble
+                            ? sum / count
+                            : static_cast<float>(sum) / static_cast<float>(count);
+    double want = max ? most : mean;
+    if (std::isinf(want)) continue;  // of nothing but NaN: the op cases' business
+    if (std::isnan(want)) {
+      ASSERT_TRUE(std::isnan(got[i])) << i;
+      continue;
+    }
+    cpu::VisitFloat(type, [&](auto element) {
+      char stored[8];
+      element.Put(stored, 0, want);
+      want = element.template As<double>(stored, 0);
+    });
+    ASSERT_EQ(got[i], want) << i;
+  }
+}
+
+TEST(PoolsOfAllTypes, AroundVectorsOfChannels) {
+  for (const DataType type :
+       {DataType::kFloat, DataType::kDouble, DataType::kHalf, DataType::kBfloat16}) {
+    for (const std::string op : {"MaxPool", "AvgPool"}) {
+      for (const int64_t channels : {1, 21, 64, 135}) {
+        CheckPool(op, type, {9, 10, channels, 1, channels, 3, 2}, false);
+        CheckPool(op, type, {7, 5, channels, 1, channels, 2, 2}, true);
+        CheckPool(op, type, {4, 6, channels, 1, channels, 4, 1}, true);
+      }
+    }
   }
 }
 
