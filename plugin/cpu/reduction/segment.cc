@@ -30,12 +30,17 @@ int64_t JoinColumns(const T* x, int64_t rows, int64_t stride, int64_t n, const R
     const Vector* row =
         reinterpret_cast<const Vector*>(x + i);  // `auto` would forget the alignment
     Vector held[kVectors];
+    // A loop that is not unrolled keeps them in memory.
+#pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) held[v] = rule.Start(row[v]);
     for (int64_t r = 1; r < rows; ++r) {
       row = reinterpret_cast<const Vector*>(x + r * stride + i);
+#pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) held[v] = rule.Join(held[v], row[v]);
     }
-    std::memcpy(to + i, held, sizeof(held));
+    Vector* const sums = reinterpret_cast<Vector*>(to + i);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sums[v] = held[v];
   }
   return i;
 }

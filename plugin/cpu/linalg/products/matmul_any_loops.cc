@@ -163,8 +163,13 @@ void Finish(const AnyMatMul& s, const StepArgs& args, int64_t at, int64_t begin,
       }
     }
   });
-  // In the thread that made these elements, while they are in its cache.
-  if (q.scale_add) q.scale_add->Run(args, at + begin, at + end);
+}
+
+// Whether sums of type A are the output as they lie.
+template <typename A>
+bool SumsAreOutput(DataType out, const MatMulProblem& q) {
+  return PartsOf<A>::kParts == 1 && q.fused.empty() && out != DataType::kHalf &&
+         out != DataType::kBfloat16 && DataTypeSize(out) == sizeof(A);
 }
 
 // The panels, the scratch memory and the tiles of a product of numbers of type A.
@@ -174,7 +179,7 @@ struct Blocks {
   static constexpr int kParts = PartsOf<A>::kParts;
   // A panel of the right side and the panels of the left side of a tile stay in caches for so many
   // elements of a row.
-  static constexpr int64_t kDepth = 256;
+  static constexpr auto kDepth = static_cast<int64_t>(1024 / sizeof(Real));
   static constexpr int64_t kTileRows = 96, kTilePanels = 32;
 
   explicit Blocks(const MatMulProblem& q)
@@ -198,7 +203,7 @@ struct Blocks {
   int64_t row_tiles, column_tiles;
 };
 
-// Scratch: both operands in panels, then the sums of one matrix.
+// Scratch: both operands in panels, then the sums of one matrix unless they are the output.
 template <typename A>
 class OneProduct {
  public:
@@ -211,6 +216,7 @@ class OneProduct {
         blocks_(s.q),
         a_(static_cast<Real*>(args.scratch)),
         b_(a_ + kParts * blocks_.a.elements()),
+        direct_(SumsAreOutput<A>(s.out_type, s.q)),
         sums_(b_ + kParts * blocks_.b.elements()) {}
 
   void PackLeft(const void* matrix) {
@@ -222,6 +228,7 @@ class OneProduct {
 
   // Tiles depend on the shapes alone: equal bits on any number of threads.
   void Multiply(int64_t number) {
+    if (direct_) sums_ = static_cast<Real*>(args_.out[0]) + number * s_.q.m * s_.q.n;
     const int64_t tiles = blocks_.row_tiles * blocks_.column_tiles;
     const int64_t work = s_.q.m * s_.q.n / tiles * s_.q.k + 1;
     args_.workers->ParallelFor(tiles, 1 + kLeastWork / work, [&](int64_t begin, int64_t end) {
@@ -294,7 +301,10 @@ class OneProduct {
         for (int part = 0; part < kParts; ++part)
           std::fill(row + part * q.m * q.n + begin, row + part * q.m * q.n + end, Real());
       }
-      Finish<A>(s_, args_, (number * q.m + r) * q.n, begin, end, row, row + q.m * q.n);
+      const int64_t at = (number * q.m + r) * q.n;
+      if (!direct_) Finish<A>(s_, args_, at, begin, end, row, row + q.m * q.n);
+      // In the thread that made these elements, while they are in its cache.
+      if (q.scale_add) q.scale_add->Run(args_, at + begin, at + end);
     }
   }
 
@@ -303,7 +313,8 @@ class OneProduct {
   const Blocks<A> blocks_;
   Real* const a_;
   Real* const b_;
-  Real* const sums_;
+  const bool direct_;
+  Real* sums_;
 };
 
 template <typename A>
@@ -326,13 +337,15 @@ absl::Status RunMatMulAs(const void* state, const StepArgs& args) {
 }
 
 template <typename A>
-AnyMatMulRun RunOf(const MatMulProblem& q) {
+AnyMatMulRun RunOf(DataType out, const MatMulProblem& q) {
   const Blocks<A> blocks(q);
   const auto padded = [](const Panels& panels) {
     return 1.0 * static_cast<double>(panels.number()) * panels.width *
            static_cast<double>(panels.row);
   };
-  return {&RunMatMulAs<A>, (padded(blocks.a) + padded(blocks.b) + 1.0 * q.m * q.n) * sizeof(A)};
+  const double sums =
+      SumsAreOutput<A>(out, q) ? 0 : 1.0 * static_cast<double>(q.m) * static_cast<double>(q.n);
+  return {&RunMatMulAs<A>, (padded(blocks.a) + padded(blocks.b) + sums) * sizeof(A)};
 }
 
 }  // namespace
@@ -340,21 +353,21 @@ AnyMatMulRun RunOf(const MatMulProblem& q) {
 AnyMatMulRun FindAnyMatMul(DataType out, const MatMulProblem& q) {
   switch (out) {
     case DataType::kDouble:
-      return RunOf<double>(q);
+      return RunOf<double>(out, q);
     case DataType::kFloat:
     case DataType::kHalf:
     case DataType::kBfloat16:
-      return RunOf<float>(q);
+      return RunOf<float>(out, q);
     case DataType::kComplex64:
-      return RunOf<std::complex<float>>(q);
+      return RunOf<std::complex<float>>(out, q);
     case DataType::kComplex128:
-      return RunOf<std::complex<double>>(q);
+      return RunOf<std::complex<double>>(out, q);
     case DataType::kInt64:
     case DataType::kUint64:
-      return RunOf<uint64_t>(q);
+      return RunOf<uint64_t>(out, q);
     // Integers wrap around, which unsigned arithmetic does in any width.
     default:
-      return RunOf<uint32_t>(q);
+      return RunOf<uint32_t>(out, q);
   }
 }
 
