@@ -22,6 +22,57 @@ std::optional<Tensor> FloatConst(const Sweep& s, Output o) {
   return value;
 }
 
+// Weights that the graph holds as bytes: a cast of a constant, perhaps less a zero point, times a
+// scale, each one number or one for each column. constant_folding leaves them so where floats would
+// make the graph grow too much.
+std::optional<Tensor> ScaledBytes(const Sweep& s, Output o) {
+  constexpr auto kAnySize = std::numeric_limits<int64_t>::max();
+  const Graph& g = s.graph();
+  const auto made_by = [&](Output v, std::string_view op) {
+    return g.op_name(v.node) == op && !s.fed(v.node) && g.control_inputs(v.node).empty();
+  };
+  if (!made_by(o, "Mul")) return std::nullopt;
+  Output cast = g.data_inputs(o.node)[0];
+  const std::optional<Tensor> scale = FloatConst(s, g.data_inputs(o.node)[1]);
+  std::optional<Tensor> zero;
+  if (made_by(cast, "Sub")) {
+    zero = FloatConst(s, g.data_inputs(cast.node)[1]);
+    if (!zero) return std::nullopt;
+    cast = g.data_inputs(cast.node)[0];
+  }
+  if (!scale || !made_by(cast, "Cast")) return std::nullopt;
+  const std::optional<Tensor> bytes = s.ConstOf(g.data_inputs(cast.node)[0], kAnySize);
+  if (!bytes || (bytes->dtype() != DataType::kInt8 && bytes->dtype() != DataType::kUint8) ||
+      bytes->shape().rank() == 0)
+    return std::nullopt;
+  const Shape& shape = bytes->shape();
+  const int64_t columns = shape.dim(shape.rank() - 1);
+  const auto spreads = [&](const Tensor& t) {
+    return t.num_elements() == 1 ||
+           (t.shape().rank() <= shape.rank() && t.num_elements() == columns &&
+            t.shape().dim(t.shape().rank() - 1) == columns);
+  };
+  if (!spreads(*scale) || scale->shape().rank() > shape.rank()) return std::nullopt;
+  if (zero && (!spreads(*zero) || zero->shape().rank() > shape.rank())) return std::nullopt;
+  absl::StatusOr<Tensor> weights = Tensor::Allocate(DataType::kFloat, shape);
+  if (!weights.ok()) return std::nullopt;
+  auto* const to = weights->flat<float>();
+  const auto of_column = [&](const Tensor& t, int64_t j) {
+    return ElementAt<float>(t, t.num_elements() == 1 ? 0 : j);
+  };
+  for (int64_t i = 0; i < weights->num_elements(); ++i) {
+    const auto code = static_cast<float>(bytes->IntAt(i));
+    const int64_t j = i % columns;
+    to[i] = (code - (zero ? of_column(*zero, j) : 0)) * of_column(*scale, j);
+  }
+  return *std::move(weights);
+}
+
+std::optional<Tensor> Weights(const Sweep& s, Output o) {
+  std::optional<Tensor> value = FloatConst(s, o);
+  return value ? value : ScaledBytes(s, o);
+}
+
 // How the floats of the first input become bytes; a step of 0: by their extremes.
 void PutGrid(const std::optional<GridValue>& input, NewAttrs& attrs) {
   const ValueGrid grid = input ? input->grid : ValueGrid{0, 0, 255};
@@ -96,7 +147,7 @@ Obstacle QuantizeConv(Sweep& s, NodeId n, const std::optional<GridValue>& input,
   if (g.output_type({n, 0}) != DataType::kFloat || IntAttr(g, n, "num_host_args") != 0)
     return "it is no convolution of floats";
   if (TextAttr(g, n, "data_format") != "NHWC") return "its channels are not last";
-  const std::optional<Tensor> weights = FloatConst(s, in[1]);
+  const std::optional<Tensor> weights = Weights(s, in[1]);
   if (!weights || weights->shape().rank() != 4) return "its weights are no constant";
   const int64_t count = weights->num_elements(), channels = weights->shape().dim(3);
   // Where the graph rounds already, bytes cost no further error. Windows of one place are rows as
@@ -171,7 +222,7 @@ Obstacle QuantizeProduct(Sweep& s, NodeId n, const GridValue& input, int64_t min
     return absl::StrCat("its device has no kernel for ", kOp);
   std::vector<ByteCodes> codes;
   for (int i = 1; i <= p->products; ++i) {
-    const std::optional<Tensor> weights = FloatConst(s, g.data_inputs(n)[i]);
+    const std::optional<Tensor> weights = Weights(s, g.data_inputs(n)[i]);
     if (!weights) return "its weights are no constant";
     const Shape& shape = weights->shape();
     if (std::string why = WhyNotShape(*p, shape, min_weights, kMostQuantizedTerms); !why.empty())

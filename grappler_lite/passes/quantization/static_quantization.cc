@@ -35,7 +35,26 @@ bool QuantizeRoundedConv(Sweep& s, NodeId n) {
   });
 }
 
+// Rounding that the graph writes out in single ops becomes one: products and convolutions are not
+// all that reads it.
+bool FuseRounding(Sweep& s, NodeId n) {
+  const std::optional<GridValue> value = FindComputedGrid(s, {n, 0});
+  constexpr int kSteps = 255;  // of FakeQuant's 8 bits
+  if (!value || s.graph().output_type(value->from) != DataType::kFloat) return false;
+  const ValueGrid& grid = value->grid;
+  if (grid.most - grid.least != kSteps) return false;
+  NewAttrs attrs = {{"min", attr::Float(static_cast<float>(grid.least) * grid.step)},
+                    {"max", attr::Float(static_cast<float>(grid.most) * grid.step)},
+                    {"num_bits", attr::Int(8)},
+                    {"narrow_range", attr::Bool(false)}};
+  constexpr std::string_view kOp = "FakeQuantWithMinMaxArgs";
+  if (!s.HasKernel(n, kOp, attrs) || !s.Allow()) return false;
+  s.Become(n, kOp, {{value->from}}, std::move(attrs));
+  return true;
+}
+
 constexpr Rewrite kStaticRewrites[] = {
+    {"fuse_rounding", Exactness::kLowPrecision, FuseRounding, "Mul RealDiv"},
     {"quantize_product", Exactness::kLowPrecision, QuantizeRoundedProduct,
      "MatMul _FusedMatMul BatchMatMulV2 BatchMatMulV3 _TenonProjections"},
     {"quantize_convolution", Exactness::kLowPrecision, QuantizeRoundedConv, "Conv2D _FusedConv2D"},
