@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Single ops of resnet50, bert_base, mobilenet_v2 and other convolutions: our time over TensorFlow's and ONNX Runtime's, one thread.
 
-    taskset -c 1 python3 benchmarks/kernel_ratios.py [--graph-run PATH] [--rounds N] [--seconds S] [NAME...]
+    taskset -c 1 python3 benchmarks/kernel_ratios.py [--graph-run PATH] [--type T] [--rounds N] [--seconds S] [NAME...]
 
 Needs the packages tensorflow, onnxruntime and onnx. In each round every program runs the same op on the same shapes for S
 seconds, one after the other; a round gives the ratio of the shortest runs, and the table the median over the rounds with
 its 95 % interval (bootstrap). Ours is a whole run of `graph_run bench`, with the session, that hands out nothing but a scalar.
 From the peers' runs the time of a run that computes nothing is taken off. TensorFlow gets its operands as constants, with its optimizer off and oneDNN on,
 and computes in the calling thread; ONNX Runtime is bound to its operands and results. Its convolutions run in NCHW with all
-optimizations and, if that is faster, in its own blocked layout, which costs it no conversion here.
+optimizations and, if that is faster, in its own blocked layout, which costs it no conversion here. With a type T other than
+float32 (float16, bfloat16, float64) all operands but indices have that type, and ONNX Runtime, which lacks most such kernels, stays out.
 """
 import argparse
 import json
@@ -45,6 +46,9 @@ class Case:
     def __init__(self, name, op, inputs, attrs, onnx_nodes, constants=()):
         self.name, self.op, self.inputs, self.attrs = name, op, inputs, attrs
         self.onnx_nodes, self.constants = onnx_nodes, constants
+
+    def become(self, dtype):
+        self.inputs = [v.astype(dtype) if v.dtype == np.float32 else v for v in self.inputs]
 
     def node(self, operands):
         return getattr(tf.raw_ops, self.op)(**dict(zip(ARGUMENTS[self.op], operands)), **self.attrs)
@@ -160,8 +164,12 @@ class Ours:
                     operands.append(tf.constant(value))
                     continue
                 operands.append(tf.compat.v1.placeholder(value.dtype, value.shape, f"x{i}"))
-                np.save(f"{folder}/{CASES.index(case)}_{i}.npy", value)
-                self.command += ["--input", f"x{i}=@{folder}/{CASES.index(case)}_{i}.npy"]
+                spec = f"@{folder}/{CASES.index(case)}_{i}.npy"
+                if value.dtype == tf.bfloat16.as_numpy_dtype:  # which .npy files do not have
+                    spec = f"random(seed={i + 1})"
+                else:
+                    np.save(spec[1:], value)
+                self.command += ["--input", f"x{i}={spec}"]
             with tf.control_dependencies([case.node(operands).op]):  # so that the result stays inside
                 tf.identity(tf.constant(0.0), "out")
         with open(self.command[2], "wb") as f:
@@ -240,6 +248,7 @@ def interval(ratios):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graph-run", default="build/release/bin/graph_run")
+    parser.add_argument("--type", default="float32", choices=["float32", "float16", "bfloat16", "float64"])
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--seconds", type=float, default=0.2)
     parser.add_argument("names", nargs="*")
@@ -249,10 +258,13 @@ def main():
         for case in CASES:
             if args.names and not any(name in case.name for name in args.names):
                 continue
-            programs = [Ours(case, args.graph_run, folder), TensorFlow(case), OnnxRuntime(case)]
+            case.become(tf.dtypes.as_dtype(args.type).as_numpy_dtype)
+            programs = [Ours(case, args.graph_run, folder), TensorFlow(case)]
+            if args.type == "float32":
+                programs.append(OnnxRuntime(case))
             times = np.array([[p.seconds(args.seconds) for p in programs] for _ in range(args.rounds)])
             line = f"{case.name:48}{np.median(times[:, 0]) * 1e6:9.1f}"
-            for peer in (1, 2):
+            for peer in range(1, len(programs)):
                 ratio, low, high = interval(times[:, 0] / times[:, peer])
                 line += f"{ratio:12.2f} [{low:.2f}, {high:.2f}]" + (" slower" if low > 1 else "       ")
             print(line, flush=True)

@@ -13,6 +13,7 @@
 #include "plugin/kernels/run_fn.h"
 
 namespace tenon::cpu {
+
 absl::Status RunAnyPool(const void* state, const StepArgs& args) {
   const auto& s = *static_cast<const Pool*>(state);
   const int64_t places = s.out_places();
