@@ -88,9 +88,8 @@ bool HandleMayChange(const Scope& scope, std::pair<int, int> from,
   return false;
 }
 
-// Whether a call or branch may return a handle. Such handles are not followed, nor those that a
-// loop exchanges, so that each variable then counts as changed.
-bool GivesHandles(const OpFacts& op, const AttrSet& attrs) {
+// Whether a call or branch returns handles.
+bool ReturnsHandles(const OpFacts& op, const AttrSet& attrs) {
   if (op.calls != CallKind::kFunction && !IsBranch(op)) return false;
   const AttrValue* types = attrs.Find("Tout");
   const auto list = types == nullptr
@@ -110,6 +109,33 @@ std::pair<std::string_view, int> Source(std::string_view input) {
   return {input.substr(0, name_end), port};
 }
 
+using NodesByName = absl::flat_hash_map<std::string_view, const BodyNode*>;
+
+NodesByName ByName(const FunctionBody& body) {
+  NodesByName by_name;
+  for (const BodyNode& node : body.nodes) by_name.emplace(node.name, &node);
+  return by_name;
+}
+
+// Where the handle of a result of a body comes from, through Identity: a node, or else an argument.
+struct Origin {
+  const BodyNode* node = nullptr;
+  std::string_view argument;
+};
+Origin OriginOf(const NodesByName& by_name, std::string_view source) {
+  for (size_t steps = 0; steps <= by_name.size(); ++steps) {
+    const auto [name, port] = Source(source);
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) return {nullptr, name};
+    const BodyNode& node = *found->second;
+    const bool passes_on = node.op_name() == "Identity" || node.op_name() == "IdentityN";
+    if (!passes_on || port < 0 || static_cast<size_t>(port) >= node.inputs.size())
+      return {&node, {}};
+    source = node.inputs[port];
+  }
+  return {};
+}
+
 // Whether a loop with this body may have a handle at another place after a pass than before it.
 // Such a body gives back as result i no argument i.
 bool ExchangesHandles(const Graph& graph, const FunctionEntry& function) {
@@ -118,25 +144,12 @@ bool ExchangesHandles(const Graph& graph, const FunctionEntry& function) {
   const std::vector<ArgDef>& results = function.signature->outputs;
   const FunctionBody body = ParseFunctionBody(graph, function);
   const auto sources = SourcesOfResults(body.returns);
-  absl::flat_hash_map<std::string_view, const BodyNode*> by_name;
-  for (const BodyNode& node : body.nodes) by_name.emplace(node.name, &node);
-  const auto is_argument = [&](std::string_view text, const ArgDef& arg) {
-    for (size_t steps = 0; steps <= body.nodes.size(); ++steps) {
-      const auto [name, port] = Source(text);
-      const auto node = by_name.find(name);
-      if (node == by_name.end()) return name == arg.name;
-      const absl::Span<const std::string_view> inputs = node->second->inputs;
-      const bool passes_on =
-          node->second->op_name() == "Identity" || node->second->op_name() == "IdentityN";
-      if (!passes_on || port < 0 || static_cast<size_t>(port) >= inputs.size()) return false;
-      text = inputs[port];
-    }
-    return false;
-  };
+  const NodesByName by_name = ByName(body);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].type != DataType::kResource) continue;
     const auto source = sources.find(results[i].name);
-    if (i >= args.size() || source == sources.end() || !is_argument(source->second, args[i]))
+    if (i >= args.size() || source == sources.end() ||
+        OriginOf(by_name, source->second).argument != args[i].name)
       return true;
   }
   return false;
@@ -166,7 +179,7 @@ class Search {
     absl::flat_hash_map<std::string_view, std::vector<ReachedNode>> bodies;
     std::vector<std::string_view> order;
     VisitReached(graph_, roots, [&](const ReachedNode& node) {
-      gives_handles_ |= GivesHandles(node.facts(), node.attrs) || LoopExchangesHandles(node);
+      gives_handles_ |= GivesHandles(node) || LoopExchangesHandles(node);
       if (!node.in_function()) return;
       if (node.facts().state == State::kVariable) in_functions_.insert(IdentityOf(node));
       auto [body, fresh] = bodies.try_emplace(node.function);
@@ -183,6 +196,47 @@ class Search {
         more = true;
       }
     }
+  }
+
+  // Whether a call or branch may return the handle of a variable. Such handles are not followed,
+  // nor those that a loop exchanges, so that each variable then counts as changed.
+  bool GivesHandles(const ReachedNode& node) {
+    if (!ReturnsHandles(node.facts(), node.attrs)) return false;
+    const std::vector<std::string_view> called = CalledFunctions(node.op_name, node.attrs);
+    return called.empty() || !std::ranges::all_of(called, [&](std::string_view function) {
+             return MakesTables(function);
+           });
+  }
+
+  // Whether all handles that a function returns are of tables that it makes, or that functions make
+  // which it calls.
+  bool MakesTables(std::string_view function) {
+    // A function that is asked for while it is searched calls itself.
+    const auto [known, fresh] = makes_tables_.emplace(function, false);
+    if (!fresh) return known->second;
+    const bool makes = SearchesTables(function);
+    makes_tables_[function] = makes;
+    return makes;
+  }
+
+  bool SearchesTables(std::string_view function) {
+    const FunctionEntry* const entry = graph_.FindFunction(function);
+    if (entry == nullptr || entry->signature == nullptr) return false;
+    const FunctionBody body = ParseFunctionBody(graph_, *entry);
+    const auto sources = SourcesOfResults(body.returns);
+    const NodesByName by_name = ByName(body);
+    return std::ranges::all_of(entry->signature->outputs, [&](const ArgDef& result) {
+      if (result.type != DataType::kResource) return true;
+      const auto source = sources.find(result.name);
+      const BodyNode* const node =
+          source == sources.end() ? nullptr : OriginOf(by_name, source->second).node;
+      if (node == nullptr) return false;
+      const State state = OpRegistry::Global().Facts(node->op_name()).state;
+      if (state != State::kNone) return state != State::kVariable;
+      const std::vector<std::string_view> called = CalledFunctions(node->op_name(), node->attrs());
+      return !called.empty() &&
+             std::ranges::all_of(called, [&](std::string_view f) { return MakesTables(f); });
+    });
   }
 
   bool LoopExchangesHandles(const ReachedNode& node) const {
@@ -277,6 +331,7 @@ class Search {
   absl::flat_hash_set<std::string> in_functions_;  // identities of variables that functions make
   std::vector<NodeId> variables_;
   bool gives_handles_ = false;
+  absl::flat_hash_map<std::string_view, bool> makes_tables_;  // by function
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct VariableUse {
 // no handle: it counts as changed if a node of an unknown op takes it, or one by reference. So does
 // a variable of which a handle goes to functions that call each other in a circle, and one that a
 // called function makes too. All variables count as changed if any call or branch may return a
-// handle. Never fails.
+// handle, unless its functions make the handles that they return, of tables. Never fails.
 VariableUse UseOfVariables(const Graph& graph, absl::Span<const NodeId> roots);
 
 }  // namespace tenon

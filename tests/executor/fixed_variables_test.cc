@@ -234,6 +234,47 @@ TEST_F(Fixed, AreNotThoseThatALoopExchanges) {
   EXPECT_THAT(Run("y"), ElementsAre(3, 4));
 }
 
+// A handle that a call returns may be a variable's, unless the function makes it of a table.
+TEST_F(Fixed, AreThoseBesideTablesThatFunctionsMake) {
+  const auto gives_handle = [](std::string function) {
+    return absl::StrReplaceAll(std::move(function),
+                               {{"name: 'r' type: DT_FLOAT", "name: 'r' type: DT_RESOURCE"}});
+  };
+  const std::string make = gives_handle(
+      Function("make", {}, {"r"},
+               Op("table", "MutableHashTableV2", {},
+                  Type("key_dtype", "DT_STRING") + Type("value_dtype", "DT_INT64")) +
+                   Op("same", "Identity", {"table:table_handle:0"}, Type("T", "DT_RESOURCE")),
+               Ret("r", "same:output:0")));
+  const std::string again = gives_handle(
+      Function("again", {}, {"r"},
+               Op("call", "StatefulPartitionedCall", {},
+                  Types("Tin", {}) + Types("Tout", {"DT_RESOURCE"}) + Func("f", "make")),
+               Ret("r", "call:output:0")));
+  const std::string give = gives_handle(
+      OfHandle("give", {"v"}, {"r"}, Op("same", "Identity", {"v"}, Type("T", "DT_RESOURCE")),
+               Ret("r", "same:output:0")));
+  const auto uses = [](std::string_view call) {
+    return Begin() + std::string(call) + Op("size", "LookupTableSizeV2", {"handle"}) +
+           Op("wide", "Cast", {"size"}, Type("SrcT", "DT_INT64") + Type("DstT", "DT_FLOAT")) +
+           Read("read", "v") + Node("y", "AddV2", {"read", "wide"});
+  };
+  for (const char* function : {"make", "again"}) {
+    Make(uses(Op("handle", "StatefulPartitionedCall", {},
+                 Types("Tin", {}) + Types("Tout", {"DT_RESOURCE"}) + Func("f", function))) +
+         Library({make, again}));
+    ASSERT_TRUE(session_->FixVariables({"y"}).ok());
+    EXPECT_EQ(Constants(), 1) << function;
+    EXPECT_THAT(Run("y"), ElementsAre(2, 3));
+  }
+  Make(
+      uses(Op("handle", "StatefulPartitionedCall", {"v"},
+              Types("Tin", {"DT_RESOURCE"}) + Types("Tout", {"DT_RESOURCE"}) + Func("f", "give"))) +
+      Library({give}));
+  ASSERT_TRUE(session_->FixVariables({"y"}).ok());
+  EXPECT_EQ(Constants(), 0);
+}
+
 // The branch that is not taken stays dead, though nothing in it needs the predicate any more.
 TEST_F(Fixed, LeaveBranchesDead) {
   const std::string give =

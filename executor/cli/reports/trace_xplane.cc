@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "executor/cli/reports/run_reports.h"
 #include "executor/cli/reports/stream_spans.h"
@@ -21,6 +22,13 @@ constexpr char kHostPlane[] = "/host:CPU";  // the name by which viewers know it
 constexpr int64_t kPicosPerNano = 1000;
 
 // A plane of the host: lines of steps.
+// The name that XProf's tables know a step by: its op, or which way it copies ("copy host -> X").
+std::string_view TypeName(std::string_view what) {
+  if (!absl::StartsWith(what, "copy ")) return what;
+  if (absl::EndsWith(what, " -> host")) return "MemcpyD2H";
+  return absl::StartsWith(what, "copy host -> ") ? "MemcpyH2D" : "MemcpyD2D";
+}
+
 class Plane {
  public:
   Plane(std::string name, pb::XSpace* space) : plane_(space->add_planes()) {
@@ -43,7 +51,8 @@ class Plane {
     const std::string name =
         label.node.empty() ? label.what : absl::StrCat(label.node, ":", label.what);
     pb::XEvent* event = AddEvent(name, start_ns, stop_ns, line);
-    if (!label.node.empty()) AddStat("tf_op", name, event);
+    if (!label.node.empty())
+      AddStat("tf_op", absl::StrCat(label.node, ":", TypeName(label.what)), event);
     AddStat("op", label.what, event);
     AddStat("device", std::string(label.device), event);
     if (!label.places.empty()) AddStat("place", label.places, event);
