@@ -16,6 +16,7 @@
 #include "graph/functions/function_body.h"
 #include "graph/functions/function_library.h"
 #include "graph/op_defs/op_facts.h"
+#include "graph/op_defs/op_registry.h"
 
 namespace tenon {
 namespace {

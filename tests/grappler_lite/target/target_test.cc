@@ -134,7 +134,7 @@ TEST(TargetGraph, LacksDefaultsThatAVersionDoesNotKnow) {
     EXPECT_EQ(NamesOf(graph.attrs(graph.FindNode("m")).all()), outside) << target;
     const FunctionBody body = ParseFunctionBody(graph, *graph.FindFunction("F"));
     ASSERT_EQ(body.nodes.size(), 1);
-    EXPECT_EQ(NamesOf(body.nodes[0].attrs), inside) << target;
+    EXPECT_EQ(NamesOf(body.nodes[0].attrs().all()), inside) << target;
     EXPECT_EQ(body.nodes[0].inputs.size(), 2);
     EXPECT_EQ(body.returns.size(), 1);
   };
