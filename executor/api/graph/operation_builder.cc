@@ -201,7 +201,7 @@ absl::StatusOr<NodeId> OperationBuilder::Finish() {
       graph_.graph.AddNode(name_, op_name_, inputs_, std::move(attrs_), device_);
   if (absl::IsAlreadyExists(n.status())) return duplicate();
   if (!n.ok()) return n;
-  const absl::Status finished = WithinMemory([&]() -> absl::Status {
+  absl::Status finished = WithinMemory([&]() -> absl::Status {
     TENON_RETURN_IF_ERROR(CheckNewNode(graph_, *n));
     if (!place_.empty()) graph_.graph.SetExtra(*n, DebugInfo(name_, place_));
     NoteNewNodes(graph_);
