@@ -175,15 +175,6 @@ absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(std::string_view tex
   return executable;
 }
 
-// What would give other numbers than TensorFlow's: float32 values in more precision than their type
-// has, and, for CPUs, extremes that lose NaN.
-absl::Span<const std::string_view> Client::XlaFlagsOff() const {
-  static constexpr std::string_view kFlags[] = {"xla_allow_excess_precision",
-                                                "xla_cpu_enable_fast_min_max"};
-  if (!is_xla_) return {};
-  return absl::MakeConstSpan(kFlags, platform_name_ == "cpu" ? 2 : 1);
-}
-
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::CompileAnew(std::string_view text,
                                                                          size_t device,
                                                                          std::string_view node) {
@@ -192,7 +183,9 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::CompileAnew(std::st
   program.code_size = text.size();
   program.format = kFormat.data();
   program.format_size = kFormat.size();
-  const std::string options = CompileOptions(devices_[device].id, XlaFlagsOff());
+  const std::string options =
+      CompileOptions(devices_[device].id,
+                     is_xla_ ? XlaFlagsOff(platform_name_) : absl::Span<const std::string_view>());
   std::shared_ptr<const DiskCache> disk;
   {
     absl::MutexLock lock(&disk_mutex_);

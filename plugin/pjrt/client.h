@@ -106,7 +106,6 @@ class Client : public std::enable_shared_from_this<Client> {
                                                     std::string_view node);
   void SaveToDisk(const DiskCache& disk, std::string_view key, const LoadedProgram& program,
                   std::string_view node);
-  absl::Span<const std::string_view> XlaFlagsOff() const;
   absl::StatusOr<std::string> Text(const Function<abi::ClientTextArgs>& function);
   absl::StatusOr<DeviceInfo> DescribeDevice(abi::Device* device);
   absl::Status DescribeDetails(DeviceInfo& info, abi::DeviceDescription* description);

@@ -135,6 +135,12 @@ absl::StatusOr<std::vector<ClientOption>> OptionsOf(const abi::NamedValue* value
   return options;
 }
 
+absl::Span<const std::string_view> XlaFlagsOff(std::string_view platform) {
+  static constexpr std::string_view kFlags[] = {"xla_allow_excess_precision",
+                                                "xla_cpu_enable_fast_min_max"};
+  return absl::MakeConstSpan(kFlags, platform == "cpu" ? 2 : 1);
+}
+
 std::string CompileOptions(int device_id, absl::Span<const std::string_view> off) {
   std::string devices, assignment, build, options;
   std::string ids;

@@ -39,6 +39,10 @@ std::vector<abi::NamedValue> ToNamedValues(const std::vector<ClientOption>& opti
 // has, a NULL text or list of a size above 0, or a name or value of a size above 2^20.
 absl::StatusOr<std::vector<ClientOption>> OptionsOf(const abi::NamedValue* values, int count);
 
+// The flags of XLA that would give other numbers than TensorFlow's on a platform ("cpu", "cuda"):
+// float32 values in more precision than their type has, and, for CPUs, extremes that lose NaN.
+absl::Span<const std::string_view> XlaFlagsOff(std::string_view platform);
+
 // A serialized CompileOptionsProto for one replica and one partition on the device with this id. It
 // is never empty: XLA aborts at that. `off`: flags of XLA to switch off, which the plug-in must
 // know.

@@ -73,7 +73,7 @@ bool IsLeftover(std::string_view name) {
 
 bool ChangesVariable(const Graph& graph, NodeId n) {
   const std::string_view op = graph.op_name(n);
-  return IsChangeOfResource(op) || absl::StartsWith(op, "Assign") || absl::StartsWith(op, "Apply");
+  return IsChangeOfResource(op) || absl::StartsWith(op, "Apply");
 }
 
 // Marks the nodes that change variables, and those that only marked nodes read, such as the step of

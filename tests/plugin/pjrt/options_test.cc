@@ -48,6 +48,11 @@ TEST(CompileOptionsTest, AreTheBytesOfTheInterface) {
       "\x3a\x08\x0a\x02\x66\x32\x12\x02\x10\x00",
       20);
   EXPECT_EQ(CompileOptions(5, {"f1", "f2"}), least + two);
+  EXPECT_THAT(CompileOptions(5, XlaFlagsOff("cuda")),
+              ::testing::HasSubstr("xla_allow_excess_precision"));
+  EXPECT_THAT(XlaFlagsOff("cuda"), ::testing::ElementsAre("xla_allow_excess_precision"));
+  EXPECT_THAT(XlaFlagsOff("cpu"),
+              ::testing::ElementsAre("xla_allow_excess_precision", "xla_cpu_enable_fast_min_max"));
 }
 
 }  // namespace
