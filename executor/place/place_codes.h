@@ -1,8 +1,12 @@
 // Why nodes are where they are: the codes, and one row of facts for each. All that depends on a
-// code reads its row, so a new code is an enumerator here and a row in place_codes.cc.
+// code reads its row, so a new code is an enumerator and a row of kPlaceCodes.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <string_view>
 
 #include "absl/types/span.h"
@@ -11,7 +15,7 @@ namespace tenon {
 
 // Why a node is on its device (NodePlacement::reason), or why it is not on another device
 // (RejectedDevice::code). As a reason, kNoKernel says that no device has a kernel for the node, or
-// that the device it asks for has none. Meanings: see place_codes.cc.
+// that the device it asks for has none. Meanings: see kPlaceCodes.
 enum class PlaceCode : uint8_t {
   kNoKernel,
   kDtype,
@@ -50,9 +54,107 @@ struct PlaceCodeFacts {
   PassedOver passed_over;
 };
 
+// In the order of the enumerators. tests/scripts/docs.sh compares names and meanings with
+// docs/graph_run.md.
+inline constexpr PlaceCodeFacts kPlaceCodes[] = {
+    {.code = PlaceCode::kNoKernel,
+     .name = "NO_KERNEL",
+     .means = "no kernel of the op for the device",
+     .outlives_op = false,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByPriority},
+    {.code = PlaceCode::kDtype,
+     .name = "DTYPE",
+     .means = "a kernel of the op for the device, but for other dtypes",
+     .outlives_op = false,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByItself},
+    {.code = PlaceCode::kHostMemory,
+     .name = "HOST_MEMORY",
+     .means = "its values (strings, resources, variants) lie in host memory",
+     .outlives_op = false,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByItself},
+    {.code = PlaceCode::kColocation,
+     .name = "COLOCATION",
+     .means = "it follows its colocation group",
+     .outlives_op = true,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByGroup},
+    {.code = PlaceCode::kResource,
+     .name = "RESOURCE",
+     .means = "it follows the nodes that share its resource or reference",
+     .outlives_op = true,
+     .of_neighbours = false,
+     .yields_to_neighbours = true,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByGroup},
+    {.code = PlaceCode::kPinned,
+     .name = "PINNED",
+     .means = "the graph, a rule or the default device asks for the device",
+     .outlives_op = true,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = false,
+     .passed_over = PassedOver::kByRequest},
+    {.code = PlaceCode::kPassMoved,
+     .name = "PASS_MOVED",
+     .means = "an optimization pass put it there",
+     .outlives_op = false,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByPass},
+    {.code = PlaceCode::kPriority,
+     .name = "PRIORITY",
+     .means = "the device of highest priority that has a kernel",
+     .outlives_op = false,
+     .of_neighbours = false,
+     .yields_to_neighbours = true,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByPriority},
+    {.code = PlaceCode::kGreedy,
+     .name = "GREEDY",
+     .means = "beside its neighbours, where it causes the fewest copies",
+     .outlives_op = false,
+     .of_neighbours = true,
+     .yields_to_neighbours = true,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByNeighbours},
+    {.code = PlaceCode::kUnavailable,
+     .name = "UNAVAILABLE",
+     .means = "the requested device does not exist",
+     .outlives_op = false,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByPriority},
+    {.code = PlaceCode::kSpread,
+     .name = "SPREAD",
+     .means = "a branch for another device of the type, which is free while the first one computes",
+     .outlives_op = true,
+     .of_neighbours = false,
+     .yields_to_neighbours = false,
+     .yields_to_passes = true,
+     .passed_over = PassedOver::kByItself},
+};
+static_assert(std::size(kPlaceCodes) == static_cast<size_t>(PlaceCode::kCount));
+static_assert(std::ranges::adjacent_find(kPlaceCodes, std::ranges::greater_equal(),
+                                         &PlaceCodeFacts::code) == std::end(kPlaceCodes));
+
 // The facts of a code, which must not be kCount; of all codes, in the order of the enumerators.
-const PlaceCodeFacts& FactsOf(PlaceCode code);
-absl::Span<const PlaceCodeFacts> AllPlaceCodes();
+inline const PlaceCodeFacts& FactsOf(PlaceCode code) {
+  return kPlaceCodes[static_cast<size_t>(code)];
+}
+inline absl::Span<const PlaceCodeFacts> AllPlaceCodes() { return kPlaceCodes; }
 
 // "NO_KERNEL", "DTYPE", …
 inline std::string_view PlaceCodeName(PlaceCode code) { return FactsOf(code).name; }

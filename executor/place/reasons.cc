@@ -16,7 +16,7 @@ std::string WhyGreedy(const Placing& p, const Group& group) {
 }
 
 // Why n is on its device and not on `device`, where it could run, as its reason's row in
-// place_codes.cc says. Where the reason is about a request, a group or priorities, what the group
+// place_codes.h says. Where the reason is about a request, a group or priorities, what the group
 // allows goes before n's own request, and priorities come last.
 RejectedDevice WhyPassedOver(Placing& p, NodeId n, Device* device) {
   const Group& group = p.groups.Of(n);

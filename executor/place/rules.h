@@ -1,6 +1,6 @@
 // The rules of placement, as tables in the order in which they are tried. To add a rule: a function
 // and a row in rules.cc or neighbour_rules.cc, a case in placer_test.cc, and, if none of the codes
-// says why, a code in place_codes.h, its row in place_codes.cc and a line in docs/graph_run.md.
+// says why, a code with its row in place_codes.h and a line in docs/graph_run.md.
 // Private to executor/place/.
 #pragma once
 

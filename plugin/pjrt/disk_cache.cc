@@ -10,7 +10,9 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "graph/c_api/callback_scope.h"
 
 namespace tenon::pjrt {
 namespace {
@@ -47,6 +49,8 @@ DiskCache::DiskCache(std::string folder) : folder_(std::move(folder)) {
   if (fs::create_directories(folder_, error)) {
     fs::permissions(folder_, fs::perms::owner_all, error);
   } else if (error) {
+    WarnOf(absl::UnavailableError(absl::StrCat("compiled programs are not kept: the folder '",
+                                               folder_, "' cannot be made: ", error.message())));
     folder_.clear();
   }
 }
@@ -86,8 +90,10 @@ void DiskCache::Write(std::string_view key, std::string_view bytes) const {
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   std::error_code error;
-  if (file) {
-    fs::rename(draft, path, error);
+  if (file) fs::rename(draft, path, error);
+  if (!file || error) {
+    WarnOf(absl::UnavailableError(
+        absl::StrCat("a compiled program cannot be kept in the folder '", folder_, "'")));
   }
   fs::remove(draft, error);
 }

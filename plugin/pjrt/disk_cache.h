@@ -13,11 +13,11 @@ namespace tenon::pjrt {
 class DiskCache {
  public:
   // Makes the folder, which only its owner may read, unless it is there. An empty path, and one
-  // that cannot be made, stand for no cache.
+  // that cannot be made, stand for no cache; of the latter a warning is given (WarnOf).
   explicit DiskCache(std::string folder);
 
   std::optional<std::string> Read(std::string_view key) const;
-  // An error is no concern of the caller's: the program is compiled again next time.
+  // An error is a warning, no concern of the caller's: the program is compiled again next time.
   void Write(std::string_view key, std::string_view bytes) const;
 
  private:

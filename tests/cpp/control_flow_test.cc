@@ -147,6 +147,12 @@ TEST(CppWhile, SaysWhatItsBodyChanges) {
   const int line = __LINE__ - 2;
   EXPECT_EQ(error_of([&] { change(Tensor(1)); }),
             here(line) + "Variable 0 of While is of type int32, the body gives it float32");
+  Function rank([](Tensor n) {
+    return While([](Tensor v) { return v < 3; }, [](Tensor v) { return ops::Pack({v, v}); }, n);
+  });
+  EXPECT_EQ(error_of([&] { rank(Tensor(1)); }),
+            here(__LINE__ - 3) +
+                "Variable 0 of While has shape (), the body gives it another rank: (2,)");
   Function number([](Tensor n) {
     return While([](Tensor v) { return v + 1; }, [](Tensor v) { return v - 1; }, n);
   });
@@ -302,11 +308,10 @@ TEST(CppScan, TakesStructures) {
 
 TEST(CppWhile, ABodyMayHaveACaseOfOneBranch) {
   Function f([](Tensor p, Tensor n) {
-    const auto [i, a] = While([&](Tensor i, Tensor) { return i < n; },
-                              [](Tensor i, Tensor a) {
-                                return std::make_tuple(i + 1, Case(i, {[&] { return a + 1; }}));
-                              },
-                              Tensor(0), p);
+    const auto [i, a] = While(
+        [&](Tensor i, Tensor) { return i < n; },
+        [](Tensor i, Tensor a) { return std::make_tuple(i + 1, Case(i, {[&] { return a + 1; }})); },
+        Tensor(0), p);
     return a;
   });
   EXPECT_EQ(f(Tensor(1.5f), Tensor(3)).item<float>(), 4.5f);

@@ -40,10 +40,13 @@ TEST(PjrtFaults, TheTableLies) {
 }
 
 TEST(PjrtFaults, AWrongSpellingIsToldByInitialize) {
-  const Plugin plugin("device_count=many");
-  auto args = Made<abi::PluginInitializeArgs>();
-  EXPECT_THAT(Call(plugin.api(), plugin.api().plugin_initialize, &args),
-              HasSubstr("TENON_PJRT_REFERENCE: option device_count"));
+  for (const std::string option : {"device_count=many", "fail=Client_Compile;NoSuch",
+                                   "hang=NoSuch:5", "null_functions=NoSuch"}) {
+    const Plugin plugin(option);
+    auto args = Made<abi::PluginInitializeArgs>();
+    EXPECT_THAT(Call(plugin.api(), plugin.api().plugin_initialize, &args),
+                HasSubstr("TENON_PJRT_REFERENCE: option " + option.substr(0, option.find('='))));
+  }
 }
 
 TEST(PjrtFaults, FunctionsFail) {

@@ -32,10 +32,15 @@ for page in README.md docs/*.md; do
   done < <(sed -nE 's/^    (\$ )?(build\/release\/bin\/)?graph_run ([a-z]+)( .*|$)/\3/p; s/^\| `([a-z]+) [A-Z ]+.*/\1/p' "$page" | sort -u)
 done
 
-# Names and meanings alternate.
-mapfile -t reasons < <(grep -oE '\.(name|means) = "[^"]*"' executor/place/place_codes.cc | sed -E 's/.*"(.*)"/\1/')
-[[ ${#reasons[@]} -ge 20 ]] || complain "place_codes.cc names only $((${#reasons[@]} / 2)) reasons"
-diff <(for ((i = 0; i < ${#reasons[@]}; i += 2)); do echo "| \`${reasons[i]}\` | ${reasons[i + 1]} |"; done) \
-     <(sed -n '/^## Placement$/,/^## P/ { /^| `[A-Z_]*` |/p }' docs/graph_run.md) ||
-  complain "the table of reasons in docs/graph_run.md (>) is not that of executor/place/place_codes.cc (<)"
+# The table of reasons is that of place_codes.h; with TENON_WRITE_GOLDEN it is written anew. Names and meanings alternate.
+codes=executor/place/place_codes.h
+mapfile -t reasons < <(grep -oE '\.(name|means) = "[^"]*"' $codes | sed -E 's/.*"(.*)"/\1/')
+[[ ${#reasons[@]} -ge 20 ]] || complain "$codes names only $((${#reasons[@]} / 2)) reasons"
+table=$(for ((i = 0; i < ${#reasons[@]}; i += 2)); do echo "| \`${reasons[i]}\` | ${reasons[i + 1]} |"; done)
+row='^| `[A-Z_]*` |'
+if [[ -n ${TENON_WRITE_GOLDEN:-} ]]; then
+  sed -i -e '/^## Placement$/,/^## P/ {' -e "/$row/d" -e "/^| reason | meaning |\$/ {" -e 'n; r /dev/stdin' -e '}' -e '}' docs/graph_run.md <<<"$table"
+fi
+diff <(echo "$table") <(sed -n "/^## Placement\$/,/^## P/ { /$row/p }" docs/graph_run.md) ||
+  complain "the table of reasons in docs/graph_run.md (>) is not that of $codes (<); TENON_WRITE_GOLDEN=1 writes it"
 exit "$failed"

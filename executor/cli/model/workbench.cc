@@ -163,7 +163,8 @@ absl::StatusOr<Workbench> OpenWorkbench(const CompileFlags& flags) {
   WarnOfMissingPasses(flags);
   // Otherwise a missing device is an error of the placement.
   if (session_options.placer.soft_placement && session_options.placer.fallback) {
-    if (!flags.device.empty()) WarnOfMissingDevice(flags.device, *bench.host, flags);
+    if (const std::string& device = session_options.placer.default_device; !device.empty())
+      WarnOfMissingDevice(device, *bench.host, flags);
     for (const auto& [pattern, device] : session_options.placer.rules)
       WarnOfMissingDevice(device, *bench.host, flags);
   }

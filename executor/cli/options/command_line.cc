@@ -32,6 +32,13 @@ class Arguments {
   void Add(std::string_view flag, std::string_view value) {
     absl::StrAppend(&text_, " ", flag, "=", ShellWord(value));
   }
+  void Add(const GivenFlag& flag) {
+    if (flag.value.empty()) {
+      Add(flag.name);
+    } else {
+      Add(flag.name, flag.value);
+    }
+  }
   void AddEach(std::string_view flag, const std::vector<std::string>& values) {
     for (const std::string& value : values) Add(flag, value);
   }
@@ -61,16 +68,7 @@ std::string OptimizerArguments(const CompileFlags& flags) {
     arguments.Add("--plugin",
                   LibraryPath(plugin.substr(0, options_begin)) + plugin.substr(options_begin));
   }
-  if (!flags.device.empty()) arguments.Add("--device", flags.device);
-  arguments.AddEach("--place", flags.place);
-  if (flags.no_fallback) arguments.Add("--no-fallback");
-  if (!flags.soft_placement) arguments.Add("--soft-placement=off");
-  if (flags.spread) arguments.Add("--spread");
-  if (flags.clusters.mode) arguments.Add("--xla", std::string(XlaModeName(*flags.clusters.mode)));
-  if (!flags.xla_buckets.empty()) arguments.Add("--xla-buckets", flags.xla_buckets);
-  if (flags.xla_async) arguments.Add("--xla-async");
-  if (flags.clusters.errors == XlaErrors::kFail) arguments.Add("--xla-errors=fail");
-  if (flags.clusters.allow_tf32) arguments.Add("--allow-tf32");
+  for (const GivenFlag& flag : flags.given_placement) arguments.Add(flag);
   arguments.AddEach("--disable-rewrite", flags.disabled_rewrites);
   if (flags.fast_math) arguments.Add("--fast-math");
   if (!flags.target.empty()) arguments.Add("--target", flags.target);

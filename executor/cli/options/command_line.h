@@ -13,9 +13,8 @@ std::string ProgramWord();
 // The functions below return the flags that were given, their values as ShellWord has them, each
 // with a blank before it. The text is empty if none of them was given.
 
-// --plugin, --device, --place, --no-fallback, --soft-placement=off, --spread, --xla, --xla-buckets,
-// --xla-async, --xla-errors=fail, --allow-tf32, --disable-rewrite, --fast-math, --target and
-// --precision. Plug-ins have their full paths, except a bare name of no file here: the system's
+// --plugin, the flags of PlacementFlags::given_placement, --disable-rewrite, --fast-math, --target
+// and --precision. Plug-ins have their full paths, except a bare name of no file here: the system's
 // loader finds its library. The flags of PassArguments are not among them.
 std::string OptimizerArguments(const CompileFlags& flags);
 // --passes, --disable-pass, --config and --opt-level. A file of --config has its full path.

@@ -1,9 +1,12 @@
 #include "executor/cli/options/compile_flags.h"
 
+#include <algorithm>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "executor/place/name_pattern.h"
 #include "graph/io/io.h"
 #include "plugin/device/compute_streams.h"
 
@@ -12,6 +15,24 @@ namespace {
 
 std::string RefuseTarget(const std::string& name) {
   return std::string(Target::Parse(name).status().message());
+}
+
+// Splits "REGEX=DEVICE" at the last '=': an expression may hold one, the name of a device cannot.
+std::pair<std::string, std::string> SplitRule(const std::string& text) {
+  const size_t equals = std::min(text.rfind('='), text.size());
+  return {text.substr(0, equals), text.substr(std::min(equals + 1, text.size()))};
+}
+
+std::string RefuseDevice(const std::string& text) {
+  return std::string(ParseDeviceFlag(text).status().message());
+}
+
+std::string RefuseRule(const std::string& text) {
+  const auto [pattern, device] = SplitRule(text);
+  if (pattern.empty() || device.empty())
+    return absl::StrCat("'", text, "' is no REGEX=DEVICE, such as 'layer1/.*=APU:0'");
+  const absl::Status known = NamePattern::Compile(pattern).status();
+  return known.ok() ? RefuseDevice(device) : std::string(known.message());
 }
 
 std::string RefuseBuckets(const std::string& text) {
@@ -44,14 +65,18 @@ std::string RefuseExportName(const std::string& path) {
 
 void PlacementFlags::DeclarePlacement(Declarer& d) {
   d.Group(FlagGroup::kDevices);
-  d.Text("--device", device, "NAME", "where nodes go that ask for nothing, such as APU or CPU:0");
-  d.Repeat("--place", place, "REGEX=DEVICE", "where nodes with such names go");
-  d.Flag("--no-fallback", no_fallback,
-         "a node that cannot go where --device or --place says is an error");
+  d.Keep(&given_placement);
+  d.Text("--device", placer.default_device, "NAME",
+         "where nodes go that ask for nothing, such as APU or CPU:0", RefuseDevice);
+  d.RepeatInto(
+      "--place", "REGEX=DEVICE", "where nodes with such names go",
+      [this](const std::string& v) { placer.rules.push_back(SplitRule(v)); }, RefuseRule);
+  d.FlagOff("--no-fallback", placer.fallback,
+            "a node that cannot go where --device or --place says is an error");
   d.Choice("--soft-placement", {"on", "off"}, "on|off",
            "off: a node that cannot go where the graph, --device or --place says is an error",
-           [this](const std::string& v) { soft_placement = v == "on"; });
-  d.Flag("--spread", spread,
+           [this](const std::string& v) { placer.soft_placement = v == "on"; });
+  d.Flag("--spread", placer.spread,
          "branches that do not need each other go to different devices of a type, not all to its "
          "first");
   d.Choice(
@@ -60,8 +85,6 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
       "fuse; all that can be, in groups of four or more on devices with kernels (default: as "
       "TF_XLA_FLAGS says)",
       [this](const std::string& v) { clusters.mode = XlaModeOf(v); });
-  d.Text("--xla-cache", clusters.program_cache, "DIR",
-         "where compiled programs are kept for later runs of the command");
   d.Text("--xla-buckets", xla_buckets, "pow2|LIST|off",
          "dimensions that vary between runs are padded, where no result can see it, so that one "
          "program serves many sizes: to the next power of two, or to sizes such as 1,8,64",
@@ -76,6 +99,9 @@ void PlacementFlags::DeclarePlacement(Declarer& d) {
            });
   d.Flag("--allow-tf32", clusters.allow_tf32,
          "devices that compile may round the operands of products");
+  d.Keep(nullptr);
+  d.Text("--xla-cache", clusters.program_cache, "DIR",
+         "where compiled programs are kept for later runs of the command");
   d.Integer("--threads", threads, "N",
             "CPU threads in all (default: the cores that this process may use)", 0, 4096);
   d.Choice("--inter-op", {"on", "off", "always"}, "on|off|always",

@@ -15,14 +15,12 @@
 namespace tenon::cli {
 
 struct PlacementFlags {
-  std::string device;              // PlacerOptions::default_device; empty: none
-  std::vector<std::string> place;  // REGEX=DEVICE, in the order given
-  bool no_fallback = false;        // PlacerOptions::fallback is false
-  bool soft_placement = true;
-  bool spread = false;      // PlacerOptions::spread
+  PlacerOptions placer;
   ClusterOptions clusters;  // but for what the next two flags say
   std::string xla_buckets;  // right for Buckets::Parse; empty: not given
   bool xla_async = false;
+  // The flags that were given of those that say where nodes go and what is compiled.
+  std::vector<GivenFlag> given_placement;
   int threads = 0;  // 0: DefaultThreads(); for `check`, one for each case
   InterOp inter_op = InterOp::kOn;
   Pin pin = Pin::kOff;

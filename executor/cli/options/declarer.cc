@@ -55,22 +55,30 @@ std::string Declarer::RefuseEmptyList(const std::string& list) {
   return empty ? absl::StrCat("'", list, "' names nothing") : std::string();
 }
 
-CLI::Option* Declarer::Add(const char* name, const char* value, const char* what, Setter set,
-                           Check wrong) {
-  return app_.add_option_function<std::string>(name, set, what)
-      ->group(group_)
+CLI::Option* Declarer::Declare(CLI::Option* option) {
+  option->group(group_);
+  if (given_ == nullptr) return option;
+  const std::string name = absl::StrCat("--", option->get_single_name());
+  // A flag that stands alone has the value "true" for CLI11.
+  const bool alone = option->get_items_expected_max() == 0;
+  return option->each([given = given_, name, alone](const std::string& value) {
+    given->push_back({name, alone && value == "true" ? "" : value});
+  });
+}
+
+void Declarer::Add(const char* name, const char* value, const char* what, Setter set, Check wrong) {
+  Declare(app_.add_option_function<std::string>(name, set, what))
       ->option_text(value)
       ->check(std::move(wrong));
 }
 
-void Declarer::AddRepeated(const char* name, const char* value, const char* what, Setter add,
-                           Check wrong) {
+void Declarer::RepeatInto(const char* name, const char* value, const char* what, Setter add,
+                          Check wrong) {
   const auto add_all = [add = std::move(add)](const std::vector<std::string>& values) {
     for (const std::string& v : values) add(v);
   };
   CLI::Option* const option =
-      app_.add_option_function<std::vector<std::string>>(name, add_all, what)
-          ->group(group_)
+      Declare(app_.add_option_function<std::vector<std::string>>(name, add_all, what))
           ->option_text(value)
           ->expected(1, -1)
           // One value for each flag: the words behind it are arguments of the command.
@@ -100,7 +108,12 @@ void Declarer::AddReal(const char* name, const char* value, const char* what, Bo
 }
 
 void Declarer::Flag(const char* name, bool& target, const char* what) {
-  app_.add_flag(name, target, what)->group(group_);
+  Declare(app_.add_flag(name, target, what));
+}
+
+void Declarer::FlagOff(const char* name, bool& target, const char* what) {
+  Declare(app_.add_flag_function(
+      name, [&target](int64_t times) { target = times <= 0; }, what));
 }
 
 void Declarer::Text(const char* name, std::string& target, const char* value, const char* what,
@@ -119,20 +132,19 @@ void Declarer::Seed(const char* name, uint64_t& target, const char* value, const
 
 void Declarer::Choice(const char* name, const std::vector<std::string>& words, const char* value,
                       const char* what, Setter set) {
-  app_.add_option_function<std::string>(name, set, what)
-      ->group(group_)
+  Declare(app_.add_option_function<std::string>(name, set, what))
       ->option_text(value)
       ->check(CLI::IsMember(words));
 }
 
 void Declarer::FlagWithValue(const char* name, std::string& target,
                              const std::vector<std::string>& choices, const char* what) {
-  app_.add_flag(name, target, what)->group(group_)->option_text(" ")->check(CLI::IsMember(choices));
+  Declare(app_.add_flag(name, target, what))->option_text(" ")->check(CLI::IsMember(choices));
 }
 
 void Declarer::Repeat(const char* name, std::vector<std::string>& target, const char* value,
                       const char* what, Check wrong) {
-  AddRepeated(
+  RepeatInto(
       name, value, what, [&target](const std::string& v) { target.push_back(v); },
       std::move(wrong));
 }
@@ -143,7 +155,7 @@ void Declarer::List(const char* name, std::vector<std::string>& target, const ch
     for (std::string_view item : absl::StrSplit(v, ',', absl::SkipWhitespace()))
       target.emplace_back(absl::StripAsciiWhitespace(item));
   };
-  AddRepeated(name, value, what, add, RefuseEmptyList);
+  RepeatInto(name, value, what, add, RefuseEmptyList);
 }
 
 }  // namespace tenon::cli

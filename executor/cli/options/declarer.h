@@ -26,6 +26,12 @@ enum class FlagGroup : uint8_t {
   kOutput,
 };
 
+// A flag as it was given, to be written into another command line.
+struct GivenFlag {
+  std::string name;   // "--flag"
+  std::string value;  // empty: the flag stood alone
+};
+
 // Declares flags on the parser of one command line. Parsing writes into the targets, so targets and
 // parser must live until the parser has parsed. The Declarer need not. A flag that is not given
 // leaves its target as it is.
@@ -50,8 +56,15 @@ class Declarer {
   // flag is declared: a flag without a heading is not in help.
   void Group(FlagGroup group);
 
-  // A flag without a value.
+  // Flags that are declared from here on append what is given to `given`, until the next call;
+  // null, as before the first call: they do not. Parsing appends, so `given` must live as long as
+  // targets.
+  void Keep(std::vector<GivenFlag>* given) { given_ = given; }
+
+  // A flag without a value. It sets `target` to true.
   void Flag(const char* name, bool& target, const char* what);
+  // A flag without a value. It sets `target` to false.
+  void FlagOff(const char* name, bool& target, const char* what);
   // A flag with a text. `wrong` must not be null. By default only an empty text is refused.
   void Text(const char* name, std::string& target, const char* value, const char* what,
             Check wrong = RefuseEmpty);
@@ -83,6 +96,9 @@ class Declarer {
   // `target` in the order of the command line. If `wrong` is null, every value is right.
   void Repeat(const char* name, std::vector<std::string>& target, const char* value,
               const char* what, Check wrong = nullptr);
+  // The same, for values that parsing gives to `add`.
+  void RepeatInto(const char* name, const char* value, const char* what,
+                  std::function<void(const std::string&)> add, Check wrong);
   // As Repeat, but each value is a list: "A, B" appends "A" and "B". Blank items are skipped. A
   // list without any other item is refused.
   void List(const char* name, std::vector<std::string>& target, const char* value,
@@ -106,8 +122,9 @@ class Declarer {
   using Of = typename ValueOf<T>::type;
 
   using Setter = std::function<void(const std::string&)>;
-  CLI::Option* Add(const char* name, const char* value, const char* what, Setter set, Check wrong);
-  void AddRepeated(const char* name, const char* value, const char* what, Setter add, Check wrong);
+  // All flags pass through here: heading, and what Keep asks for.
+  CLI::Option* Declare(CLI::Option* option);
+  void Add(const char* name, const char* value, const char* what, Setter set, Check wrong);
   void AddInteger(const char* name, const char* value, const char* what, int64_t low, int64_t high,
                   std::function<void(int64_t)> set);
   void AddReal(const char* name, const char* value, const char* what, Bound bound,
@@ -116,6 +133,7 @@ class Declarer {
   CLI::App& app_;
   std::string_view command_;
   const char* group_ = "";
+  std::vector<GivenFlag>* given_ = nullptr;
 };
 
 }  // namespace tenon::cli

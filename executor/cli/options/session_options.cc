@@ -4,45 +4,12 @@
 #include "executor/cli/faults/exit_code.h"
 #include "executor/cli/options/compile_flags.h"
 #include "executor/cli/options/invocation.h"
-#include "executor/place/name_pattern.h"
 #include "graph/base/file_bytes.h"
 #include "graph/base/status_macros.h"
 #include "grappler_lite/pipeline/rewriter_config.h"
 
 namespace tenon::cli {
 namespace {
-
-// Splits "REGEX=DEVICE" at the last '=': an expression may hold one, the name of a device cannot.
-absl::StatusOr<std::pair<std::string, std::string>> ParseRule(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return UsageError(
-        absl::StrCat("--place '", text, "' is no REGEX=DEVICE, such as 'layer1/.*=APU:0'"));
-  }
-  const std::string device = text.substr(equals + 1);
-  const absl::Status valid = ParseDeviceFlag(device).status();
-  if (!valid.ok()) return UsageError(absl::StrCat("--place '", text, "': ", valid.message()));
-  const std::string pattern = text.substr(0, equals);
-  const absl::Status known = NamePattern::Compile(pattern).status();
-  if (!known.ok()) return UsageError(absl::StrCat("--place '", text, "': ", known.message()));
-  return std::pair(pattern, device);
-}
-
-absl::Status PlacerOptionsFrom(const CompileFlags& flags, PlacerOptions& placer) {
-  placer.soft_placement = flags.soft_placement;
-  placer.fallback = !flags.no_fallback;
-  placer.spread = flags.spread;
-  placer.default_device = flags.device;
-  if (!flags.device.empty()) {
-    const absl::Status valid = ParseDeviceFlag(flags.device).status();
-    if (!valid.ok()) return UsageError(absl::StrCat("--device: ", valid.message()));
-  }
-  for (const std::string& text : flags.place) {
-    TENON_ASSIGN_OR_RETURN(auto rule, ParseRule(text));
-    placer.rules.push_back(std::move(rule));
-  }
-  return absl::OkStatus();
-}
 
 // Checks each name of a flag's list with `check`.
 absl::Status CheckNames(std::string_view flag, const std::vector<std::string>& names,
@@ -132,7 +99,7 @@ absl::StatusOr<SessionOptions> SessionOptionsFrom(const CompileFlags& flags) {
   if (flags.bisect_limit.value_or(-1) >= 0) session.pipeline.bisect_limit = *flags.bisect_limit;
   TENON_RETURN_IF_ERROR(ReadConfig(flags, session));
   TENON_RETURN_IF_ERROR(SetPrecisionOf(flags, session));
-  TENON_RETURN_IF_ERROR(PlacerOptionsFrom(flags, session.placer));
+  session.placer = flags.placer;
   // With --timeout the watchdog ends the process and names the call that lasts. The session's own
   // limit comes later, so that the watchdog is first.
   constexpr double kGrace = 1;

@@ -83,6 +83,14 @@ inline std::vector<Tensor> LoopInTrace(
                   Name(variables[i].dtype()) + ", the body gives it " + Name(result.dtype()),
               PlaceIn(*traced.graph, traced.outputs[i], where));
       }
+      // A condition over a tensor of any rank could not be told from one over a scalar.
+      if (shapes[i].has_rank() && result.shape().has_rank() &&
+          shapes[i].rank() != result.shape().rank()) {
+        Throw(TF_INVALID_ARGUMENT,
+              "Variable " + std::to_string(i) + " of While has shape " + shapes[i].ToString() +
+                  ", the body gives it another rank: " + result.shape().ToString(),
+              PlaceIn(*traced.graph, traced.outputs[i], where));
+      }
       const Shape common = Common(shapes[i], result.shape());
       kept = kept && common == shapes[i];
       shapes[i] = common;
@@ -154,10 +162,10 @@ auto WhileAt(Where where, const Condition& cond, const Body& body, const Variabl
 // Runs `body` on the variables while `cond` of them is true, and gives what they are then: a Tensor
 // for one variable, else a std::tuple. Both callables take the variables as tensors; `cond` gives a
 // scalar of type kBool, `body` a Tensor or a std::tuple of as many tensors as there are variables.
-// In a trace the loop is one node. The body must keep the types there, and lengths that it changes
-// are unknown in the loop; both callables may be traced several times. INVALID_ARGUMENT for another
-// number of tensors, and in a trace for other types. Loops of up to six variables know the place of
-// the call.
+// In a trace the loop is one node. The body must keep types and known ranks there, and lengths that
+// it changes are unknown in the loop; both callables may be traced several times. INVALID_ARGUMENT
+// for another number of tensors, and in a trace for other types or ranks. Loops of up to six
+// variables know the place of the call.
 template <typename Condition, typename Body, internal::AsTensor A>
 auto While(const Condition& cond, const Body& body, const A& a, Where where = Where::current()) {
   return internal::WhileAt(where, cond, body, a);

@@ -23,26 +23,20 @@ enum Slot : size_t {
       kNumSlots
 };
 
-constexpr const char* kNames[kNumSlots] = {
-#define PJREF_NAME(Name, member, Args) #Name,
-    TENON_PJRT_SLOTS(PJREF_NAME, PJREF_NAME)
-#undef PJREF_NAME
-};
-
 // Does what the environment or a client's options ask of a function instead of its work.
 void Misbehave(Slot slot) {
   static std::atomic<int64_t> calls[kNumSlots];
   const Settings& settings = Settings::OfEnvironment();
-  if (settings.trace) std::fprintf(stderr, "PJRT_%s\n", kNames[slot]);
+  if (settings.trace) std::fprintf(stderr, "PJRT_%s\n", functions::kNames[slot]);
   if (settings.faults.empty()) return;
   const int64_t call = ++calls[slot];
-  const auto found = settings.faults.find(kNames[slot]);
+  const auto found = settings.faults.find(functions::kNames[slot]);
   if (found == settings.faults.end() || call < found->second.from) return;
   const Settings::Fault& fault = found->second;
   switch (fault.kind) {
     case Settings::Fault::kError:
       throw Refusal(static_cast<Code>(fault.code),
-                    std::string("PJRT_") + kNames[slot] + " was asked to fail");
+                    std::string("PJRT_") + functions::kNames[slot] + " was asked to fail");
     case Settings::Fault::kHang:
       std::this_thread::sleep_for(std::chrono::milliseconds(fault.milliseconds));
       return;
@@ -52,32 +46,34 @@ void Misbehave(Slot slot) {
 }
 
 bool Throws(Slot slot) {
-  const auto found = Settings::OfEnvironment().faults.find(kNames[slot]);
+  const auto found = Settings::OfEnvironment().faults.find(functions::kNames[slot]);
   return found != Settings::OfEnvironment().faults.end() &&
          found->second.kind == Settings::Fault::kThrow;
 }
 
 void CheckHead(Slot slot, const abi::Head& head, size_t needed) {
   if (head.struct_size >= needed) return;
-  throw Refusal(Code::kInvalidArgument,
-                std::string("Unexpected PJRT_") + kNames[slot] + "_Args size: expected " +
-                    std::to_string(needed) + ", got " + std::to_string(head.struct_size) +
-                    ". The plug-in has version " + std::to_string(abi::kMajorVersion) + "." +
-                    std::to_string(abi::kMinorVersion) + ".");
+  throw Refusal(Code::kInvalidArgument, std::string("Unexpected PJRT_") + functions::kNames[slot] +
+                                            "_Args size: expected " + std::to_string(needed) +
+                                            ", got " + std::to_string(head.struct_size) +
+                                            ". The plug-in has version " +
+                                            std::to_string(abi::kMajorVersion) + "." +
+                                            std::to_string(abi::kMinorVersion) + ".");
 }
 
 template <Slot slot, typename Args, void (*body)(Args*)>
 abi::Error* Enter(Args* args) {
   if (Throws(slot))
-    throw std::runtime_error(std::string("PJRT_") + kNames[slot] + " throws, as it was asked to");
+    throw std::runtime_error(std::string("PJRT_") + functions::kNames[slot] +
+                             " throws, as it was asked to");
   try {
     Misbehave(slot);
     // Errors have no payloads. To fail here would lead a host that asks each error for them round
     // and round.
     if constexpr (slot == kError_ForEachPayload) return nullptr;
     if constexpr (std::is_same_v<Args, abi::NotDeclared>) {
-      throw Refusal(Code::kUnimplemented,
-                    std::string("PJRT_") + kNames[slot] + " is not implemented by this plug-in");
+      throw Refusal(Code::kUnimplemented, std::string("PJRT_") + functions::kNames[slot] +
+                                              " is not implemented by this plug-in");
     } else {
       Need(args, "the argument");
       CheckHead(slot, args->head, abi::kStructSize<Args>);

@@ -11,4 +11,11 @@ namespace pjref::functions {
 TENON_PJRT_SLOTS(PJREF_DECLARE, PJREF_DECLARE)
 #undef PJREF_DECLARE
 
+// Their names without PJRT_, by slot.
+inline constexpr const char* kNames[] = {
+#define PJREF_NAME(Name, member, Args) #Name,
+    TENON_PJRT_SLOTS(PJREF_NAME, PJREF_NAME)
+#undef PJREF_NAME
+};
+
 }  // namespace pjref::functions

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "../base/refusal.h"
+#include "functions.h"
 #include "version.h"
 
 namespace pjref {
@@ -59,6 +60,14 @@ std::vector<std::string> Split(std::string_view text, char separator) {
   return parts;
 }
 
+// The function of the table with this name, as settings write it.
+std::string FunctionOf(std::string_view name, std::string_view function) {
+  for (const char* known : functions::kNames) {
+    if (function == known) return known;
+  }
+  Refuse(name, function, "a function of the table without its PJRT_, such as Client_Compile");
+}
+
 // "Client_Compile:8@3": the function, a number (an error's code, or milliseconds), and the call
 // from which on.
 void AddFaults(Settings::Fault::Kind kind, std::string_view name, std::string_view value,
@@ -77,7 +86,7 @@ void AddFaults(Settings::Fault::Kind kind, std::string_view name, std::string_vi
       fault.code = fault.milliseconds = number;
       part.resize(colon);
     }
-    settings->faults[part] = fault;
+    settings->faults[FunctionOf(name, part)] = fault;
   }
 }
 
@@ -117,7 +126,8 @@ void Settings::Set(std::string_view name, std::string_view value) {
   } else if (name == "version_struct_size") {
     version_struct_size = CountOf(name, value, 0, INT64_MAX);
   } else if (name == "null_functions") {
-    null_functions = Split(value, ';');
+    for (const std::string& part : Split(value, ';'))
+      null_functions.push_back(FunctionOf(name, part));
   } else if (name == "extensions") {
     extensions = OneOf(name, value, {"", "loop", "unknown"});
   } else if (name == "null_api") {

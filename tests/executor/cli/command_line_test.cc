@@ -26,18 +26,14 @@ TEST(OptimizerArguments, NameLibrariesByTheirFullPaths) {
                                            "/none/libnone.so");
 }
 
-TEST(OptimizerArguments, HaveAllThatPlacesNodesAndMakesClusters) {
+TEST(OptimizerArguments, HaveWhatPlacesNodesAndMakesClustersAsItWasGiven) {
+  const std::string given =
+      " --device=A:0 --place='a b=CPU' --place=c=d=A --no-fallback --soft-placement=off --spread"
+      " --xla=all --xla-buckets=8,64 --xla-async --xla-errors=fail --allow-tf32";
   CompileFlags flags;
-  flags.device = "A:0";
-  flags.soft_placement = false;
-  flags.spread = true;
-  flags.clusters.mode = XlaMode::kAll;
-  flags.xla_buckets = "8,64";
-  flags.xla_async = true;
-  flags.clusters.errors = XlaErrors::kFail;
-  EXPECT_EQ(OptimizerArguments(flags),
-            " --device=A:0 --soft-placement=off --spread --xla=all --xla-buckets=8,64 --xla-async"
-            " --xla-errors=fail");
+  const absl::Status status = SetFlags(given, [&](Declarer& d) { flags.DeclarePlacement(d); });
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(OptimizerArguments(flags), given);
 }
 
 // Of the flags that place nodes and choose passes, those that are left out change no answer.

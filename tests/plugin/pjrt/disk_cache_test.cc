@@ -60,7 +60,10 @@ TEST(DiskCache, TrustsNoByteThatIsNotItsOwn) {
 }
 
 TEST(DiskCache, WithoutAFolderKeepsNothing) {
+  ::testing::internal::CaptureStderr();
   const DiskCache none(""), file("/proc/version/folder");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("the folder '/proc/version/folder' cannot be made: "));
   for (const DiskCache* cache : {&none, &file}) {
     cache->Write("key", "bytes");
     EXPECT_FALSE(cache->Read("key"));
