@@ -60,6 +60,31 @@ std::string PathOf(const std::string& folder, std::string_view name) {
   return (std::filesystem::path(folder) / name).string();
 }
 
+// What a folder without the file of a SavedModel holds instead, and what to do; empty for anything
+// else.
+std::string WhatFolderHolds(const std::string& folder) {
+  std::error_code error;
+  std::string graph, values;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::filesystem::path& path = entry->path();
+    for (const char* name : {"saved_model.pb", "saved_model.pbtxt"}) {
+      std::error_code none;
+      if (std::filesystem::exists(path / name, none))
+        return absl::StrCat("; name the folder ", path.string(), ", which holds one");
+    }
+    if (path.extension() == ".meta") graph = path.filename().string();
+    if (path.extension() == ".index") values = path.filename().string();
+  }
+  if (values.empty()) return "";
+  return absl::StrCat("; it holds a checkpoint (", values, "), which has values only: ",
+                      graph.empty()
+                          ? "write a SavedModel from the program that made it"
+                          : absl::StrCat("write a SavedModel from ", graph,
+                                         " (tf.compat.v1.train.import_meta_graph and restore, then "
+                                         "tf.compat.v1.saved_model.simple_save)"));
+}
+
 absl::StatusOr<ModelBytes> ReadModelFile(const std::string& folder, const ImportLimits& limits) {
   std::error_code error;
   ModelBytes model;
@@ -70,7 +95,8 @@ absl::StatusOr<ModelBytes> ReadModelFile(const std::string& folder, const Import
   }
   if (model.name.empty()) {
     return absl::NotFoundError(absl::StrCat(
-        folder, ": is no SavedModel: there is neither saved_model.pb nor saved_model.pbtxt in it"));
+        folder, ": is no SavedModel: there is neither saved_model.pb nor saved_model.pbtxt in it",
+        WhatFolderHolds(folder)));
   }
   const auto max_bytes = static_cast<size_t>(std::max<int64_t>(limits.max_file_bytes, 0));
   TENON_ASSIGN_OR_RETURN(model.file, ReadRegularFile(model.name, max_bytes));

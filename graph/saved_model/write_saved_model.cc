@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <climits>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -123,6 +124,22 @@ absl::Status OfFile(const fs::path& path, const std::error_code& error) {
                       absl::StrCat(path.string(), ": cannot be written: ", error.message()));
 }
 
+// Copies a file, or a folder with all that it holds. Of a symbolic link the copy is what it names.
+absl::Status CopyTree(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  if (!fs::is_directory(from, error)) {
+    // Not fs::copy, which says "Input/output error" on a full disk.
+    TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadRegularFile(from.string(), SIZE_MAX));
+    return WriteFile(to.string(), file.bytes);
+  }
+  fs::create_directory(to, error);
+  for (fs::directory_iterator entry(from, error), end; !error && entry != end;
+       entry.increment(error)) {
+    TENON_RETURN_IF_ERROR(CopyTree(entry->path(), to / entry->path().filename()));
+  }
+  return error ? OfFile(to, error) : absl::OkStatus();
+}
+
 // Copies what the folder holds besides the graph.
 absl::Status CopyOtherFiles(const fs::path& from, const fs::path& to) {
   std::error_code error;
@@ -131,8 +148,7 @@ absl::Status CopyOtherFiles(const fs::path& from, const fs::path& to) {
     const std::string name = entry->path().filename().string();
     if (name == "saved_model.pb" || name == "saved_model.pbtxt" || name == "fingerprint.pb")
       continue;
-    fs::copy(entry->path(), to / name, fs::copy_options::recursive, error);
-    if (error) return OfFile(to / name, error);
+    TENON_RETURN_IF_ERROR(CopyTree(entry->path(), to / name));
   }
   return error ? OfFile(from, error) : absl::OkStatus();
 }

@@ -52,8 +52,8 @@ struct ReportSubject {
   // are inferred. Names that a graph does not have are skipped.
   FedShapes fed = {};
   // Further keys of the page's data, which tests and the scripts of the page know: "schedule"
-  // (ScheduleJson), "times", "times_ms", "memory", "timeline", "chain", "results", "answer",
-  // "bench", "about". What is missing or null is not shown.
+  // (ScheduleJson), "times", "times_ms", "memory", "timeline", "critical_path", "results",
+  // "answer", "bench", "about". What is missing or null is not shown.
   Json more = Json::Object();
 };
 

@@ -64,7 +64,9 @@ void Page::AddTimeline(const RunWatch& watch) {
   if (!wanted() || !watch.wanted()) return;
   Set("timeline", TimelineJson(watch.record()));
   // Of the same recording, whose steps the table of a bench has not measured.
-  if (!watch.record().runs().empty()) Set("chain", Tables(watch, {"critical_path"}));
+  if (watch.record().runs().empty()) return;
+  if (std::optional<Json> path = Tables(watch, {"critical_path"}).Find("critical_path"))
+    Set("critical_path", *std::move(path));
 }
 
 void Page::AddTimes(const RunWatch& watch) {

@@ -23,9 +23,9 @@ class Page {
   // What the plan's memory holds ("memory"), and how long the stages took ("times_ms").
   void AddPlan(const Executable& executable, double load_ms);
   // When each step of a run ran, on threads and streams ("timeline"), and the critical path of that
-  // run ("chain"). Streams are shown only if
-  // `watch` has recorded them. The next method takes a `watch` as this one does: RunWatch::End must
-  // have been called, and one that is not wanted() adds nothing.
+  // run ("critical_path"). Streams are shown only if `watch` has recorded them. The next method
+  // takes a `watch` as this one does: RunWatch::End must have been called, and one that is not
+  // wanted() adds nothing.
   void AddTimeline(const RunWatch& watch);
   // The tables of ops, nodes and threads ("times"), of the runs that AddOpTable chooses.
   void AddTimes(const RunWatch& watch);

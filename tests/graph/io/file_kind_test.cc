@@ -66,6 +66,7 @@ TEST(FileKind, SaysWhatToDoWithOtherFiles) {
       {Zip("metadata.json") + "model.weights.h5", "model.export(DIR)"},
       {Zip("x.npy"), "--inputs FILE"},
       {Zip("model/saved_model.pb"), "unpack it, and name the folder"},
+      {Zip("net/data.pkl"), "PyTorch"},
       {Zip("anything"), "unpack it"},
       {ReadAll(testing::Golden("saved_models/vocabulary/0_fetches_ids.npy")), "--input NAME=@FILE"},
       {"\x28\xb5\x2f\xfd rest", "zstd -d"},

@@ -103,6 +103,21 @@ TEST_F(SavedModelTest, NamesTheByteOfWhatIsMalformed) {
               HasSubstr("saved_model.pb: byte 6: malformed MetaInfoDef"));
 }
 
+TEST_F(SavedModelTest, SaysWhatAFolderHoldsInstead) {
+  const auto refused = [](const std::string& folder) {
+    return std::string(ImportSavedModel(folder).status().message());
+  };
+  const std::string folder = FolderOf("model.index", "");
+  EXPECT_THAT(refused(folder), HasSubstr("a checkpoint (model.index), which has values only: write "
+                                         "a SavedModel from the program that made it"));
+  Write("model.meta", "");
+  EXPECT_THAT(refused(folder), HasSubstr("write a SavedModel from model.meta (tf.compat.v1"));
+  fs::create_directories(folder_ / "1");
+  Write("1/saved_model.pb", "");
+  EXPECT_THAT(refused(folder), HasSubstr("name the folder " + folder + "/1, which holds one"));
+  EXPECT_THAT(refused(FolderOf("other", "")), ::testing::EndsWith("saved_model.pbtxt in it"));
+}
+
 TEST_F(SavedModelTest, ServesTheGraphThatIsTaggedSo) {
   pb::SavedModel model = Affine();
   pb::MetaGraphDef other = model.meta_graphs(0);

@@ -138,7 +138,10 @@ function passesTab(open) {
   }
   box.append(list);
   if (idle.length) {
-    const details = make("details", "card", make("summary", "", `${plural(idle.length, "pass run")} changed nothing`), ...idle);
+    const skipped = data.passes.length - ran.length, parts = [];
+    if (idle.length > skipped) parts.push(`${plural(idle.length - skipped, "pass run")} changed nothing`);
+    if (skipped) parts.push(`${plural(skipped, "pass run")} ${skipped === 1 ? "was" : "were"} skipped`);
+    const details = make("details", "card", make("summary", "", parts.join(", ")), ...idle);
     box.append(details);
   }
   box.append(changesBox);

@@ -128,8 +128,8 @@ function timelineTab(open) {
         `: the run takes ${showUs(s.makespan_us)}, work ${showUs(s.work_us)}, the critical path ${showUs(s.critical_path_us)} (in green).` + (s.spans_left_out ? ` ${plural(s.spans_left_out, "shorter step")} are left out.` : "")),
       lanes(kept.map(i => ({ name: s.lanes[i].name })), spans, Math.max(s.makespan_us, 1e-9), open)));
   }
-  if (data.chain?.critical_path?.links?.length) {
-    const c = data.chain.critical_path;
+  if (data.critical_path?.links?.length) {
+    const c = data.critical_path;
     box.append(make("div", "card", make("h3", "", "Critical path"), make("div", "soft", `The longest chain of ${c.of} that wait for each other, by the times of the run above: ${showUs(c.us)} of ${showUs(c.run_us)}.`), tableOf([
       { name: "node", get: r => r.name ?? r.node ?? "", show: r => linkTo(r.name ?? r.node ?? "", open, cutFront(r.name ?? r.node ?? "", 60)) }, { name: "op", get: r => r.op || "" }, { name: "time", num: true, get: r => r.us ?? 0, show: r => showUs(r.us) }], c.links, 30)));
   }
@@ -178,7 +178,7 @@ function resultTab() {
     const b = data.bench, figure = (name, value, note) => make("div", "card figure", make("div", "soft", name), make("div", "big", value), make("div", "soft", note || ""));
     box.append(make("div", "cards figures", figure("a run, median", showUs(b.p50_us), `95 % interval ${showUs(b.p50_ci95_us[0])} to ${showUs(b.p50_ci95_us[1])}`), figure("least", showUs(b.min_us), `mean ${showUs(b.mean_us)}, most ${showUs(b.max_us)}`),
       figure("90 % / 99 %", `${showUs(b.p90_us)} / ${showUs(b.p99_us)}`, plural(b.count, "run")), figure("rate", `${b.runs_per_s.toFixed(b.runs_per_s < 100 ? 1 : 0)} /s`, `${plural(b.threads, "thread")}, ${b.isa}`),
-      figure("first run", `${b.first_ms.toFixed(1)} ms`, `start ${b.init_ms.toFixed(1)} ms`)));
+      figure("plan and first run", `${b.first_ms.toFixed(1)} ms`, `start before them ${b.init_ms.toFixed(1)} ms`)));
     box.append(make("div", "card", make("h3", "", "Each run"), scatterOf(b.run_us, b.p50_us), make("div", "soft", "Time of each run, in the order in which they ran; the line is the median. Runs beyond the upper edge stand on it.")));
   }
   for (const f of data.answer?.fetches || []) box.append(make("div", "card", make("h3", "", cut(f.name, 200)), make("div", "mono soft", f.type), make("pre", "", f.text)));
