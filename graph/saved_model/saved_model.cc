@@ -73,8 +73,9 @@ std::string WhatFolderHolds(const std::string& folder) {
       if (std::filesystem::exists(path / name, none))
         return absl::StrCat("; name the folder ", path.string(), ", which holds one");
     }
-    if (path.extension() == ".meta") graph = path.filename().string();
-    if (path.extension() == ".index") values = path.filename().string();
+    const std::string file = path.filename().string();
+    if (file.ends_with(".meta")) graph = file;
+    if (file.ends_with(".index")) values = file;
   }
   if (values.empty()) return "";
   return absl::StrCat("; it holds a checkpoint (", values, "), which has values only: ",
