@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "tests/e2e/process_util.h"
 #include "tests/support/paths.h"
 
@@ -128,6 +129,24 @@ TEST(Interrupt, ElsewhereTheDocumentIsWrittenAtOnce) {
   EXPECT_FALSE(doc.contains("count"));
   EXPECT_THAT(bench.err, HasSubstr("graph_run: interrupted (SIGINT)\n"));
   EXPECT_THAT(bench.err, Not(HasSubstr("printed")));
+}
+
+// One run has nothing to show before its end, and several may never come to the next one.
+TEST(Interrupt, OneEndsARunThatHangs) {
+  const std::string graph = TempFile("hang.pbtxt", "node { name: \"n\" op: \"RogueOp\" }\n");
+  const std::string plugin = TestPlugin("rogue") + ";ROGUE=compute_hang";
+  for (const char* runs : {"1", "2"}) {
+    const auto once = [](pid_t pid) {
+      while (!HandlesInterrupts(pid)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      kill(pid, SIGTERM);
+    };
+    const Finished run = GraphRun(Start{
+        .args = {"run", graph, "--json", "--runs", runs, "--plugin", plugin}, .meanwhile = once});
+    EXPECT_EQ(run.exit, 130);
+    EXPECT_EQ(json::parse(run.out)["status"]["code"], "CANCELLED");
+    EXPECT_EQ(absl::StrContains(run.err, "has not ended within 10 s"), *runs == '2') << run.err;
+  }
 }
 
 // A run that never comes back cannot stop by itself.

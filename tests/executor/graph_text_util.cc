@@ -158,7 +158,8 @@ Tensor Bool(bool v) { return Tensor::CopyOf(DataType::kBool, Shape(), &v, 1); }
 
 std::vector<float> Values(const Tensor& t) {
   std::vector<float> values(t.num_elements());
-  std::memcpy(values.data(), t.data(), values.size() * sizeof(float));  // may lie unaligned
+  if (!values.empty())
+    std::memcpy(values.data(), t.data(), values.size() * sizeof(float));  // may lie unaligned
   return values;
 }
 

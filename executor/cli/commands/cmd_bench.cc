@@ -286,7 +286,8 @@ absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& reque
                        const BenchFlags& flags, Invocation& invocation) {
   TENON_RETURN_IF_ERROR(
       WarmUp(session, timing, request.feeds, flags.warmup >= 0 ? flags.warmup : kDefaultWarmup));
-  const StopOnInterrupt stop;
+  // Where a run lasts long, the runs before it are not to be lost.
+  const StopOnInterrupt stop(10 + timing.first_ms / 500);
   std::atomic<int64_t> finished = 0;
   Repetition repetition = RepetitionFrom(flags, {.seconds = kDefaultSeconds});
   repetition.finished = &finished;

@@ -1,5 +1,6 @@
 // graph_run run: goes from a file to results, once.
 #include <atomic>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "executor/cli/bench/repeat.h"
@@ -161,7 +162,10 @@ std::string ResultText(const RunOutcome& outcome, const RunFlags& flags, const S
 absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch) {
   Session& session = *outcome.bench.session;
   TENON_RETURN_IF_ERROR(Warm(session, outcome.executable, outcome.request.feeds, flags.warmup));
-  const StopOnInterrupt stop;
+  Repetition repetition = RepetitionFrom(flags, {.runs = flags.story ? kSummaryRuns : 1});
+  // One run leaves nothing to print until it has ended: a signal then ends the process at once.
+  std::optional<StopOnInterrupt> stop;
+  if (flags.session_runs > 1 || repetition.runs > 1) stop.emplace();
   // The last of these runs is the one that counts, below.
   for (int64_t i = 1; i < flags.session_runs; ++i) {
     TENON_ASSIGN_OR_RETURN(std::vector<Tensor> values,
@@ -170,7 +174,6 @@ absl::Status RunAll(RunOutcome& outcome, const RunFlags& flags, RunWatch& watch)
     // The one that counts is still to come: reports are about it.
     if (Interrupted()) break;
   }
-  Repetition repetition = RepetitionFrom(flags, {.runs = flags.story ? kSummaryRuns : 1});
   repetition.recorder = watch.Begin();
   std::atomic<int64_t> finished = 0;
   repetition.finished = &finished;

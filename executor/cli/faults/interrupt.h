@@ -14,11 +14,13 @@ namespace tenon::cli {
 void HandleInterrupts();
 
 // While at least one of these lives, the first such signal does not end the process: the work asks
-// Interrupted and stops by itself. Every one after that ends the process at once, also while
-// another object lives. Objects may nest. They may be made and destroyed on any thread.
+// Interrupted and stops by itself, `seconds` after the signal at the latest, or else
+// EndOverdueWork ends the process. Every further signal ends the process at once, also while
+// another object lives. Objects may nest; the `seconds` of the one that was made last count. They
+// may be made and destroyed on any thread.
 class StopOnInterrupt {
  public:
-  StopOnInterrupt();
+  explicit StopOnInterrupt(double seconds = 10);
   ~StopOnInterrupt();
   StopOnInterrupt(const StopOnInterrupt&) = delete;
   StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
@@ -27,6 +29,10 @@ class StopOnInterrupt {
 // Whether such a signal came while a StopOnInterrupt lived. Stays true once it is true.
 // Thread-safe.
 bool Interrupted();
+
+// Ends the process with code 130 and a message if work has not stopped in the time that its
+// StopOnInterrupt gave. For the watchdog, which calls it again and again.
+void EndOverdueWork();
 
 // The status for a command to return when its work is done or stopped. CANCELLED with exit code
 // kInterrupted if Interrupted() is true, else OK.

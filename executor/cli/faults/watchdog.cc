@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "executor/cli/faults/fault_line.h"
 #include "executor/cli/faults/guard.h"
+#include "executor/cli/faults/interrupt.h"
 #include "executor/cli/faults/reproducer.h"
 #include "graph/c_api/callback_scope.h"
 
@@ -37,6 +38,7 @@ class Watchdog {
         LookAtEnd(code);
         continue;
       }
+      EndOverdueWork();
       LookAtCalls();
       LookAtProcess();
     }

@@ -13,6 +13,7 @@
 #include "plugin/device/copy_scope.h"
 #include "plugin/device/device_copy.h"
 #include "tests/plugin/host/devices/stub_device_util.h"
+#include "tests/support/leaks_on_purpose.h"
 
 namespace tenon {
 namespace {
@@ -197,6 +198,7 @@ TEST_F(HostStagingTest, ACopyThatFailsIsTheError) {
 TEST_F(HostStagingTest, AHungDeviceCostsTheTimeLimit) {
   StartWith("on");
   counts.hangs = true;
+  const testing::LeaksOnPurpose both_ends_of_the_copy;
   // More than all blocks hold: the copy waits for one.
   const auto there = CopyOnDevice(Counted(80 * kMiB), *device_, 0.05);
   EXPECT_EQ(there.status().code(), absl::StatusCode::kDeadlineExceeded) << there.status();
