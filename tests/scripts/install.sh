@@ -54,9 +54,13 @@ check_sonames() {
   local shim
   [[ $(readelf -d "$lib/libtenon.so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p') == libtenon.so.0 ]] ||
     complain "the library's soname is not libtenon.so.0"
-  # A shim stands before libtenon where a program's symbols are looked for.
+  # A shim stands before libtenon where a program's symbols are looked for, unless it is a filter.
   for shim in "$lib"/tenon/*tensorflow*.so.2 "$lib"/tenon/_pywrap*; do
-    ! nm -D --defined-only "$shim" | grep -qE ' T (TF|TFE)_' || complain "$shim hides functions of libtenon"
+    [[ $(readelf -d "$shim" | sed -n 's/.*(FILTER).*\[\(.*\)\]/\1/p') == libtenon.so.0 ]] ||
+      complain "$shim hides functions of libtenon"
+    diff <(nm -D --defined-only "$shim" | awk '$3 ~ /^T/ { print $3 }' | sort) \
+      <(nm -D --defined-only "$lib/libtenon.so" | awk '$2 == "T" && $3 ~ /^(TF|TFE|TSL)_/ { print $3 }' | sort) ||
+      complain "$shim (<) has not the functions of libtenon (>)"
   done
   readelf -V "$root/bin/graph_run" | grep -q 'Name: TENON_0' || complain "graph_run asks for no version of libtenon"
 }
@@ -133,6 +137,9 @@ check_library_path() {
       -Wl,--version-script="$work/versions"
     quietly cc -I"$root/include" "$work/program.c" -o "$work/ported" "$work/$soname"
     expect "$ANSWER" env LD_LIBRARY_PATH="$lib/tenon" "$work/ported"
+    # Linked by the file name, as TensorFlow's package for Python is: that has no other.
+    quietly cc -I"$root/include" "$work/program.c" -o "$work/by_file" -L"$lib/tenon" "-l:$soname"
+    expect "$ANSWER" env LD_LIBRARY_PATH="$lib/tenon" "$work/by_file"
   done <<'END'
 libtensorflow.so.2 VERS_1.0
 libtensorflow_cc.so.2 tensorflow
