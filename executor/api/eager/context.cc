@@ -21,7 +21,7 @@ int ThreadsFor(const ContextOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Context>> Context::Make(const ContextOptions& options) {
   TENON_RETURN_IF_ERROR(cpu::CheckIsaVariable());
-  TENON_ASSIGN_OR_RETURN(std::vector<Device*> devices, api::ProcessDevices());
+  TENON_ASSIGN_OR_RETURN(std::vector<Device*> devices, api::ProcessDevices(options.device_count));
   return std::unique_ptr<Context>(new Context(options, std::move(devices)));
 }
 

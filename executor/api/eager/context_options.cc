@@ -2,17 +2,45 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "graph/c_api/callback_scope.h"
 #include "graph/wire/wire.h"
 
 namespace tenon::eager {
 
+namespace {
+
+// An entry of ConfigProto.device_count.
+void AddDeviceCount(std::string_view entry, ContextOptions& options) {
+  constexpr uint32_t kType = 1, kCount = 2;
+  std::string type;
+  int count = 0;
+  WireReader reader(entry);
+  for (WireField field; reader.Next(&field);) {
+    if (field.number == kType && field.type == WireType::kBytes) type = field.bytes;
+    if (field.number == kCount && field.type == WireType::kVarint)
+      count = static_cast<int32_t>(field.scalar);
+  }
+  if (type != "CPU") {
+    options.device_count[type] = count;
+  } else if (count != 1) {
+    WarnOf(absl::UnimplementedError(absl::StrCat("device_count asks for ", count,
+                                                 " CPU devices; an eager context has one, CPU:0")));
+  }
+}
+
+}  // namespace
+
 absl::Status SetConfig(std::string_view proto, ContextOptions& options) {
   // Fields of ConfigProto.
-  constexpr uint32_t kIntraOpThreads = 2, kAllowSoftPlacement = 7, kLogDevicePlacement = 8;
+  constexpr uint32_t kDeviceCount = 1, kIntraOpThreads = 2, kAllowSoftPlacement = 7,
+                     kLogDevicePlacement = 8;
   ContextOptions changed = options;
   WireReader reader(proto);
   WireField field;
   while (reader.Next(&field)) {
+    if (field.number == kDeviceCount && field.type == WireType::kBytes)
+      AddDeviceCount(field.bytes, changed);
     if (field.type != WireType::kVarint) continue;
     if (field.number == kIntraOpThreads)
       changed.session.threads = std::max(static_cast<int32_t>(field.scalar), 0);

@@ -52,6 +52,24 @@ TEST_F(ApuTest, OpsRunWhereTheirKernelsAre) {
   EXPECT_THAT(Values<float>(again.get()), ElementsAre(0, 2, 0));
 }
 
+// device_count of a ConfigProto: {"APU": 0, "CPU": 2}.
+TEST_F(ApuTest, AContextHasAsManyDevicesAsItsConfigAsksFor) {
+  const std::string_view config(
+      "\x0a\x07\x0a\x03"
+      "APU\x10\x00\x0a\x07\x0a\x03"
+      "CPU\x10\x02",
+      18);
+  ::testing::internal::CaptureStderr();
+  const ContextPointer without = NewContext([&](TFE_ContextOptions* options) {
+    TFE_ContextOptionsSetConfig(options, config.data(), config.size(), status_);
+    EXPECT_EQ(status_.text(), "OK");
+  });
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("asks for 2 CPU devices"));
+  TF_DeviceList* const list = TFE_ContextListDevices(without.get(), status_);
+  EXPECT_EQ(TF_DeviceListCount(list), 1);
+  TF_DeleteDeviceList(list);
+}
+
 TEST_F(ApuTest, AContextListsItsDevices) {
   TF_DeviceList* const list = TFE_ContextListDevices(ctx_, status_);
   ASSERT_EQ(TF_DeviceListCount(list), 2);
