@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -27,8 +28,9 @@ struct Signal {
   std::atomic<int> owners = 0;
 };
 
-// Signals that nobody waits for any more: so a wait takes no memory once there were as many at the
-// same time. Never destroyed, since callbacks may come at any time.
+// All signals: one that nobody needs any more serves again, so a wait takes no memory once there
+// were as many at the same time. Never destroyed, since callbacks may come at any time. The signal
+// of an event that never becomes ready is never needed again, and stays here.
 class SignalPool {
  public:
   static SignalPool& Global() {
@@ -37,35 +39,32 @@ class SignalPool {
   }
   // For two owners.
   Signal* Take(const std::shared_ptr<const Api>& api) {
-    std::unique_ptr<Signal> signal;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        signal = std::move(free_.back());
-        free_.pop_back();
-      }
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      // GiveUp takes no memory: there is room for all.
+      if (free_.capacity() <= all_.size()) free_.reserve(2 * all_.size() + 8);
+      free_.push_back(&all_.emplace_back());
     }
-    if (signal == nullptr) signal = std::make_unique<Signal>();
+    Signal* const signal = free_.back();
+    free_.pop_back();
     signal->api = api;
     signal->owners = 2;
-    return signal.release();
+    return signal;
   }
   void GiveUp(Signal* signal) {
     if (signal->owners.fetch_sub(1) > 1) return;
-    std::unique_ptr<Signal> last(signal);
-    last->api = nullptr;
-    last->done = false;
-    last->status = absl::OkStatus();
+    // Not under the lock: the last share of an interface may unload a library.
+    signal->api = nullptr;
+    signal->done = false;
+    signal->status = absl::OkStatus();
     const std::lock_guard lock(mutex_);
-    if (free_.size() < kMostSignals) free_.push_back(std::move(last));
+    free_.push_back(signal);
   }
 
  private:
-  static constexpr size_t kMostSignals = 64;
-  SignalPool() { free_.reserve(kMostSignals); }
-
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Signal>> free_;
+  std::deque<Signal> all_;
+  std::vector<Signal*> free_;
 };
 
 // Owns the error. May run within PJRT_Event_OnReady, on the thread that waits.

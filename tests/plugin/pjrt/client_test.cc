@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "graph/c_api/callback_scope.h"
 #include "plugin/host/link/shared_library.h"
-#include "tests/support/leaks_on_purpose.h"
 #include "tests/support/paths.h"
 
 namespace tenon::pjrt_client_test {
@@ -126,7 +125,6 @@ TEST_F(PjrtClientTest, OtherResultsThanAskedForAreAFault) {
 TEST_F(PjrtClientTest, AnEventThatIsNeverReadyHasALimit) {
   Open({{"unready_events", std::string("transfer")}});
   client_->set_timeout_s(0.05);
-  const testing::LeaksOnPurpose the_signal;
   const absl::Status status = Upload().status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("did not end within"));
