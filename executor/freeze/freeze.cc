@@ -20,6 +20,7 @@
 #include "graph/base/status_macros.h"
 #include "graph/io/io.h"
 #include "graph/ir/nodes.h"
+#include "graph/op_defs/attr_value.h"
 #include "graph/op_defs/op_facts.h"
 
 namespace tenon {
@@ -289,6 +290,7 @@ class Freezer {
     if (init.node.empty()) {
       TENON_ASSIGN_OR_RETURN(init, state_.AddInit(graph, values.subspan(variables.size())));
     }
+    if (!init.node.empty()) graph.SetAttr(graph.FindNode(init.node), kFillsState, attr::Bool(true));
     frozen_.kept = std::move(init.variables);
     frozen_.tables = std::move(init.tables);
     frozen_.init = std::move(init.node);

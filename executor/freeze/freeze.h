@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,9 @@ struct FrozenTensor {
   // an input has several outputs, nothing reads `tensor` any more.
   std::string tensor;
 };
+
+// The attribute, true, of the node FrozenModel::init: commands run such a node before all else.
+inline constexpr std::string_view kFillsState = "_tenon_init";
 
 // Owns its graph, which needs neither the session nor the folder.
 struct FrozenModel {

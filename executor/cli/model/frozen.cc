@@ -130,9 +130,9 @@ std::string NeedsText(const FrozenModel& frozen, const std::string& path) {
   if (frozen.init.empty()) return files;
   std::vector<std::string> state = frozen.kept;
   state.insert(state.end(), frozen.tables.begin(), frozen.tables.end());
-  return absl::StrCat(files, "it keeps state, to be filled first (", absl::StrJoin(state, ", "),
-                      "): graph_run run ", ShellWord(path), " --init ", ShellWord(frozen.init),
-                      "\n");
+  return absl::StrCat(files, "it keeps state (", absl::StrJoin(state, ", "), "), which node ",
+                      frozen.init,
+                      " fills: graph_run runs it before all else, as other programs must\n");
 }
 
 }  // namespace tenon::cli

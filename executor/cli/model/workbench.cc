@@ -16,6 +16,7 @@
 #include "executor/cli/graphs/initializer.h"
 #include "executor/cli/model/model.h"
 #include "executor/cli/model/whole_model.h"
+#include "executor/freeze/freeze.h"
 #include "executor/proof/difference.h"
 #include "executor/proof/graph_runner.h"
 #include "executor/session/saved_model.h"
@@ -99,9 +100,17 @@ absl::Status CheckCanBeWritten(const Model& model, const CompileFlags& flags) {
       " writes one that holds it"));
 }
 
-// Resolves the nodes of --init.
+// Resolves the nodes of --init. Without any, those count that `freeze` has written.
 absl::Status ReadInits(Workbench& bench, const Model& model, const CompileFlags& flags) {
   const Names names(model.graph, model.signature);
+  if (flags.inits.empty() && !model.saved.has_value()) {
+    for (NodeId n = 0; n < model.graph.num_node_ids(); ++n) {
+      const bool may = model.graph.alive(n) && model.graph.op_name(n) == "NoOp";
+      const AttrValue* const fills = may ? model.graph.attr(n, kFillsState) : nullptr;
+      if (fills != nullptr && fills->AsBool().value_or(false))
+        bench.inits.emplace_back(model.graph.name(n));
+    }
+  }
   for (const std::string& init : flags.inits) {
     TENON_ASSIGN_OR_RETURN(bench.inits.emplace_back(), names.Node("--init", init));
   }
