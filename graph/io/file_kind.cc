@@ -90,9 +90,8 @@ std::string_view KindOfZip(std::string_view content) {
            "saved_model.pb is in";
   if (holds(".npy")) return "is a NumPy archive, not a graph: --inputs FILE feeds its arrays";
   if (holds("/data.pkl"))
-    return "is a PyTorch file, not a graph: export the model to ONNX (torch.onnx.export), and make "
-           "a "
-           "SavedModel of that";
+    return "is a PyTorch file, not a graph: export the model to ONNX (torch.onnx.export), and "
+           "make a SavedModel of that";
   return "is a zip archive, not a graph: unpack it";
 }
 
