@@ -152,7 +152,7 @@ TEST(Freeze, KeepsTablesThatFunctionsMake) {
   EXPECT_EQ(frozen["tables"].size(), 4) << frozen;
   EXPECT_EQ(frozen["init"], "init_state");
   EXPECT_THAT(GraphRun({"freeze", Folder("nested_tables"), "-o", out}).out,
-              HasSubstr("which node init_state fills"));
+              HasSubstr("which node 'init_state' fills"));
   // A table that the signature fills itself needs no other initializer.
   const json own = Written("freeze", "v1_state", "own", out);
   EXPECT_EQ(own["tables"].size(), 0);
@@ -227,7 +227,7 @@ TEST(Opt, OfASavedModelTellsTheNames) {
   const std::string out = TempPath("vocabulary.pb");
   const std::vector<std::string> args = {"opt", Folder("vocabulary"), "-o", out};
   EXPECT_THAT(GraphRun(args).out, AllOf(HasSubstr("words"), HasSubstr("ids"), HasSubstr("rows"),
-                                        HasSubstr("which node init_state fills")));
+                                        HasSubstr("which node 'init_state' fills")));
   const json doc = Document(args);
   EXPECT_EQ(doc["signature"], "serving_default");
   EXPECT_EQ(doc["inputs"][0]["node"], "words");

@@ -105,7 +105,7 @@ absl::Status FreezeFolder(const FreezeFlags& flags, Invocation& invocation) {
       .Set("calls", Json::ArrayOf(calls))
       .Set("written", flags.frozen);
   const Style& style = invocation.style;
-  const std::string needs = NeedsText(frozen.model, flags.frozen);
+  const std::string needs = NeedsText(frozen.model);
   invocation.text = absl::StrCat(
       flags.paths.front(), ", signature ", style.Bold(frozen.signature.name), ": ",
       Plural(frozen.model.variables, "variable"), " of ", Bytes(frozen.model.variable_bytes),

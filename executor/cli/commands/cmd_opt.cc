@@ -159,7 +159,7 @@ void AddState(const Workbench& bench, const Executable& executable, const OptFla
     if (!table.empty()) absl::StrAppend(&invocation.text, "\n", table, "\n");
     if (flags.save_optimized.empty()) return;
     WarnOfOtherNames(model, flags);
-    absl::StrAppend(&invocation.text, NeedsText(model, flags.save_optimized));
+    absl::StrAppend(&invocation.text, NeedsText(model));
     return;
   }
   if (flags.save_optimized.empty() || flags.defaults.whole) return;

@@ -122,7 +122,7 @@ void WarnOfOtherNames(const FrozenModel& frozen, const OutputFlags& flags) {
   warn("result", frozen.outputs);
 }
 
-std::string NeedsText(const FrozenModel& frozen, const std::string& path) {
+std::string NeedsText(const FrozenModel& frozen) {
   std::string files = frozen.files.empty()
                           ? ""
                           : absl::StrCat("it may read files, which must stay where they are: ",
@@ -130,9 +130,9 @@ std::string NeedsText(const FrozenModel& frozen, const std::string& path) {
   if (frozen.init.empty()) return files;
   std::vector<std::string> state = frozen.kept;
   state.insert(state.end(), frozen.tables.begin(), frozen.tables.end());
-  return absl::StrCat(files, "it keeps state (", absl::StrJoin(state, ", "), "), which node ",
+  return absl::StrCat(files, "it keeps state (", absl::StrJoin(state, ", "), "), which node '",
                       frozen.init,
-                      " fills: graph_run runs it before all else, as other programs must\n");
+                      "' fills: graph_run runs it before all else, as other programs must\n");
 }
 
 }  // namespace tenon::cli

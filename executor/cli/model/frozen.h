@@ -45,9 +45,8 @@ std::string FrozenTable(const FrozenModel& frozen, bool tensors, const Style& st
 // who asks the frozen graph for the name would get that node.
 void WarnOfOtherNames(const FrozenModel& frozen, const OutputFlags& flags);
 // What the frozen graph needs besides itself: a line that names frozen.files, and a line that names
-// its state and the command line that fills it, quoted for a shell. `path` is the file to which the
-// caller wrote the graph. The first line is left out if there are no files, the second if
-// frozen.init is empty.
-std::string NeedsText(const FrozenModel& frozen, const std::string& path);
+// its state and the node that fills it. The first line is left out if there are no files, the
+// second if frozen.init is empty.
+std::string NeedsText(const FrozenModel& frozen);
 
 }  // namespace tenon::cli

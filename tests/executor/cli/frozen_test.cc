@@ -9,12 +9,14 @@
 namespace tenon::cli {
 namespace {
 
-TEST(NeedsText, IsQuotedForAShell) {
+TEST(NeedsText, NamesTheStateAndWhatFillsIt) {
   FrozenModel frozen;
   frozen.kept = {"v"};
   frozen.init = "fill it";
-  EXPECT_THAT(NeedsText(frozen, "my model.pb"),
-              ::testing::HasSubstr("graph_run run 'my model.pb' --init 'fill it'\n"));
+  EXPECT_THAT(NeedsText(frozen),
+              ::testing::HasSubstr("it keeps state (v), which node 'fill it' fills: graph_run runs"));
+  frozen.init.clear();
+  EXPECT_EQ(NeedsText(frozen), "");
 }
 
 TEST(FaultOfFreezing, IsOfTheFilesUnlessTheModelKeepsState) {
