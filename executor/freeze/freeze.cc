@@ -26,6 +26,9 @@
 namespace tenon {
 namespace {
 
+// The attribute, true, that marks FrozenModel::init.
+constexpr std::string_view kFillsState = "_tenon_init";
+
 // The name of an argument as the name of a node: characters that a node may not have become '_'.
 std::string NodeNameFor(std::string_view name) {
   std::string node(name);
@@ -327,6 +330,17 @@ absl::StatusOr<FrozenModel> Freeze(const SavedModel& model, const Graph& graph,
                                    const Signature& signature, const FreezeOptions& freeze,
                                    std::vector<Device*> devices, SessionOptions options) {
   return Freezer(model, graph, signature, freeze).Run(std::move(devices), std::move(options));
+}
+
+std::vector<std::string> MarkedInitializers(const Graph& graph) {
+  std::vector<std::string> marked;
+  for (NodeId n = 0; n < graph.num_node_ids(); ++n) {
+    // Few nodes are NoOps: the search is quick also in a large graph.
+    if (!graph.alive(n) || graph.op_name(n) != "NoOp") continue;
+    const AttrValue* const fills = graph.attr(n, kFillsState);
+    if (fills != nullptr && fills->AsBool().value_or(false)) marked.emplace_back(graph.name(n));
+  }
+  return marked;
 }
 
 }  // namespace tenon

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,9 +23,6 @@ struct FrozenTensor {
   std::string tensor;
 };
 
-// The attribute, true, of the node FrozenModel::init: commands run such a node before all else.
-inline constexpr std::string_view kFillsState = "_tenon_init";
-
 // Owns its graph, which needs neither the session nor the folder.
 struct FrozenModel {
   Graph graph;
@@ -38,7 +34,7 @@ struct FrozenModel {
   // Absolute paths of the assets whose paths became constants: the frozen graph may read them.
   std::vector<std::string> files;
   // The node that fills `tables` and `kept` when it runs; empty if there is nothing to fill. The
-  // initializer itself, if it is the only one and what stays needs it.
+  // initializer itself, if it is the only one and what stays needs it. An attribute marks it.
   std::string init;
 };
 
@@ -66,5 +62,9 @@ struct FreezeOptions {
 absl::StatusOr<FrozenModel> Freeze(const SavedModel& model, const Graph& graph,
                                    const Signature& signature, const FreezeOptions& freeze,
                                    std::vector<Device*> devices, SessionOptions options);
+
+// The nodes of a graph that Freeze has marked as FrozenModel::init, in the order of ids, as far as
+// they are NoOps. They are to run before all else.
+std::vector<std::string> MarkedInitializers(const Graph& graph);
 
 }  // namespace tenon

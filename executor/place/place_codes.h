@@ -2,10 +2,8 @@
 // code reads its row, so a new code is an enumerator and a row of kPlaceCodes.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <string_view>
 
@@ -54,8 +52,8 @@ struct PlaceCodeFacts {
   PassedOver passed_over;
 };
 
-// In the order of the enumerators. tests/scripts/docs.sh compares names and meanings with
-// docs/graph_run.md.
+// In the order of the enumerators, which reasons.cc checks. tests/scripts/docs.sh compares names
+// and meanings with docs/graph_run.md.
 inline constexpr PlaceCodeFacts kPlaceCodes[] = {
     {.code = PlaceCode::kNoKernel,
      .name = "NO_KERNEL",
@@ -147,8 +145,6 @@ inline constexpr PlaceCodeFacts kPlaceCodes[] = {
      .passed_over = PassedOver::kByItself},
 };
 static_assert(std::size(kPlaceCodes) == static_cast<size_t>(PlaceCode::kCount));
-static_assert(std::ranges::adjacent_find(kPlaceCodes, std::ranges::greater_equal(),
-                                         &PlaceCodeFacts::code) == std::end(kPlaceCodes));
 
 // The facts of a code, which must not be kCount; of all codes, in the order of the enumerators.
 inline const PlaceCodeFacts& FactsOf(PlaceCode code) {

@@ -1,9 +1,15 @@
 #include "executor/place/reasons.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "absl/strings/str_cat.h"
 
 namespace tenon {
 namespace {
+
+static_assert(std::ranges::adjacent_find(kPlaceCodes, std::ranges::greater_equal(),
+                                         &PlaceCodeFacts::code) == std::end(kPlaceCodes));
 
 std::string WhyGreedy(const Placing& p, const Group& group) {
   if (group.near) {

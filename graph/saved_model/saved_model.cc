@@ -60,23 +60,29 @@ std::string PathOf(const std::string& folder, std::string_view name) {
   return (std::filesystem::path(folder) / name).string();
 }
 
-// What a folder without the file of a SavedModel holds instead, and what to do; empty for anything
-// else.
+// The file of the SavedModel in this folder; empty if there is none.
+std::string ModelFileIn(const std::string& folder) {
+  for (const std::string_view name : {"saved_model.pb", "saved_model.pbtxt"}) {
+    std::string path = PathOf(folder, name);
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) return path;
+  }
+  return "";
+}
+
+// What a folder without such a file holds instead, and what to do; empty for anything else.
 std::string WhatFolderHolds(const std::string& folder) {
   std::error_code error;
-  std::string graph, values;
+  std::string inner, graph, values;  // the last of each in the order of names
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::filesystem::path& path = entry->path();
-    for (const char* name : {"saved_model.pb", "saved_model.pbtxt"}) {
-      std::error_code none;
-      if (std::filesystem::exists(path / name, none))
-        return absl::StrCat("; name the folder ", path.string(), ", which holds one");
-    }
-    const std::string file = path.filename().string();
-    if (file.ends_with(".meta")) graph = file;
-    if (file.ends_with(".index")) values = file;
+    const std::string path = entry->path().string();
+    if (!ModelFileIn(path).empty()) inner = std::max(inner, path);
+    const std::string file = entry->path().filename().string();
+    if (file.ends_with(".meta")) graph = std::max(graph, file);
+    if (file.ends_with(".index")) values = std::max(values, file);
   }
+  if (!inner.empty()) return absl::StrCat("; name the folder ", inner, ", which holds one");
   if (values.empty()) return "";
   return absl::StrCat("; it holds a checkpoint (", values, "), which has values only: ",
                       graph.empty()
@@ -87,13 +93,8 @@ std::string WhatFolderHolds(const std::string& folder) {
 }
 
 absl::StatusOr<ModelBytes> ReadModelFile(const std::string& folder, const ImportLimits& limits) {
-  std::error_code error;
   ModelBytes model;
-  for (const std::string_view name : {"saved_model.pb", "saved_model.pbtxt"}) {
-    model.name = PathOf(folder, name);
-    if (std::filesystem::exists(model.name, error)) break;
-    model.name.clear();
-  }
+  model.name = ModelFileIn(folder);
   if (model.name.empty()) {
     return absl::NotFoundError(absl::StrCat(
         folder, ": is no SavedModel: there is neither saved_model.pb nor saved_model.pbtxt in it",

@@ -124,31 +124,25 @@ absl::Status OfFile(const fs::path& path, const std::error_code& error) {
                       absl::StrCat(path.string(), ": cannot be written: ", error.message()));
 }
 
-// Copies a file, or a folder with all that it holds. Of a symbolic link the copy is what it names.
-absl::Status CopyTree(const fs::path& from, const fs::path& to) {
+// Copies what the folder holds into folder `to`, which is made if it is missing, but for entries of
+// these names. Of a symbolic link the copy is what it names.
+absl::Status CopyFolder(const fs::path& from, const fs::path& to,
+                        const std::set<std::string_view>& left_out) {
   std::error_code error;
-  if (!fs::is_directory(from, error)) {
-    // Not fs::copy, which says "Input/output error" on a full disk.
-    TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadRegularFile(from.string(), SIZE_MAX));
-    return WriteFile(to.string(), file.bytes);
-  }
   fs::create_directory(to, error);
+  if (error) return OfFile(to, error);
   for (fs::directory_iterator entry(from, error), end; !error && entry != end;
        entry.increment(error)) {
-    TENON_RETURN_IF_ERROR(CopyTree(entry->path(), to / entry->path().filename()));
-  }
-  return error ? OfFile(to, error) : absl::OkStatus();
-}
-
-// Copies what the folder holds besides the graph.
-absl::Status CopyOtherFiles(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  for (fs::directory_iterator entry(from, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name == "saved_model.pb" || name == "saved_model.pbtxt" || name == "fingerprint.pb")
-      continue;
-    TENON_RETURN_IF_ERROR(CopyTree(entry->path(), to / name));
+    const fs::path& path = entry->path();
+    const std::string name = path.filename().string();
+    if (left_out.contains(name)) continue;
+    if (fs::is_directory(path, error)) {
+      TENON_RETURN_IF_ERROR(CopyFolder(path, to / name, {}));
+    } else {
+      // Not fs::copy, which says "Input/output error" on a full disk.
+      TENON_ASSIGN_OR_RETURN(const FileBytes file, ReadRegularFile(path.string(), SIZE_MAX));
+      TENON_RETURN_IF_ERROR(WriteFile((to / name).string(), file.bytes));
+    }
   }
   return error ? OfFile(from, error) : absl::OkStatus();
 }
@@ -219,7 +213,9 @@ absl::Status WriteSavedModel(const SavedModel& model, const Graph& graph,
   TENON_ASSIGN_OR_RETURN(const std::string bytes, ModelBytesWith(model, graph, folder));
   TENON_ASSIGN_OR_RETURN(fs::path made, MakeFolderBeside(target));
   UnfinishedFolder unfinished(std::move(made));
-  TENON_RETURN_IF_ERROR(CopyOtherFiles(model.folder, unfinished.path()));
+  // What the folder holds besides the graph.
+  TENON_RETURN_IF_ERROR(CopyFolder(model.folder, unfinished.path(),
+                                   {"saved_model.pb", "saved_model.pbtxt", "fingerprint.pb"}));
   TENON_RETURN_IF_ERROR(WriteFile((unfinished.path() / "saved_model.pb").string(), bytes));
   return unfinished.Rename(target);
 }

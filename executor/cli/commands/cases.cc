@@ -155,7 +155,8 @@ absl::Status RunCases(Workbench& bench, const RequestFlags& flags, Invocation& i
   Json list = Json::Array();
   absl::Status mismatch;
   int64_t differ = 0;
-  const StopOnInterrupt stop;
+  // A case may be a graph of its own to optimize and plan.
+  const StopOnInterrupt stop(60);
   size_t i = 0;
   for (; i < cases.size() && !Interrupted(); ++i) {
     absl::StatusOr<RequestFlags> of_case = FlagsOfCase(cases.At(i), flags);

@@ -29,6 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A signal gives a round, which makes sessions anew, so long to end.
+constexpr double kSecondsOfARound = 60;
 constexpr double kDefaultSeconds = 2;
 // Limits of the runs that are recorded for --op-table.
 constexpr double kRecordedSeconds = 1;
@@ -185,7 +187,7 @@ absl::StatusOr<std::vector<double>> Rounds(Side& a, Side& b, const Workbench& be
                         BarText(static_cast<double>(rounds) / static_cast<double>(most)), ", ",
                         Plural(rounds, "round"));
   });
-  const StopOnInterrupt stop;
+  const StopOnInterrupt stop(kSecondsOfARound);
   for (int64_t round = 0; round < most; ++round) {
     const bool too_long = repetition.seconds > 0 && MillisSince(start) > most_ms;
     if (too_long && round >= kFewestForInterval) break;
@@ -287,7 +289,7 @@ absl::Status TimeAlone(Session& session, Timing& timing, const RunRequest& reque
   TENON_RETURN_IF_ERROR(
       WarmUp(session, timing, request.feeds, flags.warmup >= 0 ? flags.warmup : kDefaultWarmup));
   // Where a run lasts long, the runs before it are not to be lost.
-  const StopOnInterrupt stop(10 + timing.first_ms / 500);
+  const StopOnInterrupt stop(StopOnInterrupt::kSeconds + 2 * timing.first_ms / 1000);
   std::atomic<int64_t> finished = 0;
   Repetition repetition = RepetitionFrom(flags, {.seconds = kDefaultSeconds});
   repetition.finished = &finished;

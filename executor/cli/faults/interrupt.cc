@@ -23,7 +23,8 @@ std::atomic<int64_t> interrupted_ms{0};  // when; meaningful once `interrupted` 
 std::atomic<int64_t> ms_to_stop{0};
 std::atomic<int> interrupting_signal{SIGINT};
 // A signal handler must not take a lock.
-static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
 
 int64_t MillisNow() {
   timespec now = {};

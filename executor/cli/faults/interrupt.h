@@ -20,7 +20,8 @@ void HandleInterrupts();
 // may be made and destroyed on any thread.
 class StopOnInterrupt {
  public:
-  explicit StopOnInterrupt(double seconds = 10);
+  static constexpr double kSeconds = 10;
+  explicit StopOnInterrupt(double seconds = kSeconds);
   ~StopOnInterrupt();
   StopOnInterrupt(const StopOnInterrupt&) = delete;
   StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;

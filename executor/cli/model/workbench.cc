@@ -102,15 +102,9 @@ absl::Status CheckCanBeWritten(const Model& model, const CompileFlags& flags) {
 
 // Resolves the nodes of --init. Without any, those count that `freeze` has written.
 absl::Status ReadInits(Workbench& bench, const Model& model, const CompileFlags& flags) {
+  if (flags.inits.empty() && !model.saved.has_value())
+    bench.inits = MarkedInitializers(model.graph);
   const Names names(model.graph, model.signature);
-  if (flags.inits.empty() && !model.saved.has_value()) {
-    for (NodeId n = 0; n < model.graph.num_node_ids(); ++n) {
-      const bool may = model.graph.alive(n) && model.graph.op_name(n) == "NoOp";
-      const AttrValue* const fills = may ? model.graph.attr(n, kFillsState) : nullptr;
-      if (fills != nullptr && fills->AsBool().value_or(false))
-        bench.inits.emplace_back(model.graph.name(n));
-    }
-  }
   for (const std::string& init : flags.inits) {
     TENON_ASSIGN_OR_RETURN(bench.inits.emplace_back(), names.Node("--init", init));
   }

@@ -115,6 +115,9 @@ TEST_F(SavedModelTest, SaysWhatAFolderHoldsInstead) {
   fs::create_directories(folder_ / "1");
   Write("1/saved_model.pb", "");
   EXPECT_THAT(refused(folder), HasSubstr("name the folder " + folder + "/1, which holds one"));
+  fs::create_directories(folder_ / "2");
+  Write("2/saved_model.pbtxt", "");
+  EXPECT_THAT(refused(folder), HasSubstr("name the folder " + folder + "/2, which holds one"));
   EXPECT_THAT(refused(FolderOf("other", "")), ::testing::EndsWith("saved_model.pbtxt in it"));
 }
 

@@ -174,6 +174,9 @@ TEST_F(EagerAttrsTest, Settings) {
   TFE_ContextOptions* const options = TFE_NewContextOptions();
   TFE_ContextOptionsSetConfig(options, bad, 2, status_);
   EXPECT_EQ(status_.text(), "3 Unparseable ConfigProto");
+  // An entry of device_count whose name is longer than the entry.
+  TFE_ContextOptionsSetConfig(options, "\x0a\x02\x0a\x7f", 4, status_);
+  EXPECT_EQ(status_.text(), "3 Unparseable ConfigProto");
   TFE_DeleteContextOptions(options);
 }
 
