@@ -36,7 +36,8 @@ enum class NoCluster : uint8_t {
   kNone,
   kNotRun,   // the run does not compute it
   kFed,      // a feed replaces it
-  kHost,     // it belongs to the host: a placeholder, state, strings
+  kHost,     // it belongs to the host: a placeholder, state, strings, a result whose shape depends
+             // on values
   kBorder,   // a value that cannot leave a cluster (a list, a resource) would have to
   kTrivial,  // it would be in a cluster that computes nothing
   kOff,      // the user wants no clusters

@@ -85,8 +85,9 @@ Device* DeviceTypes::ByFullName(std::string_view name) const {
   return last_device_;
 }
 
-// What belongs to the host whatever the device is (placeholders, state, strings) is no reason to
-// refuse a request for the device: the host does that part.
+// What belongs to the host whatever the device is (placeholders, state, strings, results whose
+// shape depends on values) is no reason to refuse a request for the device: the host does that
+// part.
 void DeviceTypes::AskCompiler(const Graph& graph, NodeId n, size_t i, KindSupport& support) const {
   const uint64_t bit = uint64_t{1} << i;
   if (lowerability_ == nullptr) lowerability_ = std::make_unique<stablehlo::Lowerability>(graph);
@@ -99,6 +100,7 @@ void DeviceTypes::AskCompiler(const Graph& graph, NodeId n, size_t i, KindSuppor
   const NodeTypes& types = graph.kind(n).types;
   const auto stays = [](DataType t) { return !IsMemcpyable(BaseType(t)) || IsRef(t); };
   if (graph.facts(n).in_plan || verdict.refusal == stablehlo::Refusal::kState ||
+      verdict.refusal == stablehlo::Refusal::kDynamic ||
       std::any_of(types.inputs.begin(), types.inputs.end(), stays) ||
       std::any_of(types.outputs.begin(), types.outputs.end(), stays)) {
     support.mask |= bit;

@@ -155,6 +155,8 @@ absl::Status ReverseV2(Op& op) {
 absl::Status Reverse(Op& op) {
   const Tensor* known = op.Known(1);
   if (known == nullptr) return op.IntsOf(1).status();
+  if (op.InRank(0) > 0 && op.InShape(0).dim(0) == 0)
+    return op.Invalid("the first dimension must not be empty");
   Ints dims;
   for (int64_t i = 0; i < known->num_elements(); ++i) {
     if (known->flat<uint8_t>()[i] != 0) dims.push_back(i);

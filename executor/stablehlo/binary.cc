@@ -201,31 +201,37 @@ absl::Status Select(Op& op) {
 
 // --- Gradients: of the output y, or of the input x, and of what follows.
 
-// Complex gradients are those of the conjugate.
-
+// These two ops are not those of the conjugate: TensorFlow conjugates y before.
 absl::Status TanhGrad(Op& op) {
-  const Value y = op.b.Conj(op.In(0)), &dy = op.In(1);
+  const Value &y = op.In(0), &dy = op.In(1);
   return op.Out(op.b.Mul(dy, op.b.Sub(op.b.Like(y, 1), op.b.Mul(y, y))));
 }
 
 absl::Status SigmoidGrad(Op& op) {
-  const Value y = op.b.Conj(op.In(0)), &dy = op.In(1);
+  const Value &y = op.In(0), &dy = op.In(1);
   return op.Out(op.b.Mul(op.b.Mul(dy, y), op.b.Sub(op.b.Like(y, 1), y)));
+}
+
+// A gradient of 0 stays 0, whatever it is multiplied with. Complex gradients are those of the
+// conjugate.
+
+absl::Status OutUnlessZero(Op& op, const Value& dx, const Value& dy) {
+  return op.Out(op.b.Select(op.b.Compare("EQ", dy, 0.0), op.b.Like(dy, 0), dx));
 }
 
 absl::Status SqrtGrad(Op& op) {
   const Value y = op.b.Conj(op.In(0)), &dy = op.In(1);
-  return op.Out(op.b.Div(op.b.Mul(dy, 0.5), y));
+  return OutUnlessZero(op, op.b.Div(op.b.Mul(dy, 0.5), y), dy);
 }
 
 absl::Status RsqrtGrad(Op& op) {
   const Value y = op.b.Conj(op.In(0)), &dy = op.In(1);
-  return op.Out(op.b.Mul(op.b.Mul(op.b.Mul(dy, -0.5), y), op.b.Mul(y, y)));
+  return OutUnlessZero(op, op.b.Mul(op.b.Mul(op.b.Mul(dy, -0.5), y), op.b.Mul(y, y)), dy);
 }
 
 absl::Status InvGrad(Op& op) {
   const Value y = op.b.Conj(op.In(0)), &dy = op.In(1);
-  return op.Out(op.b.Mul(op.b.Neg(dy), op.b.Mul(y, y)));
+  return OutUnlessZero(op, op.b.Mul(op.b.Neg(dy), op.b.Mul(y, y)), dy);
 }
 
 // dy where `p`, else a product with 0: of NaN and infinity NaN, as TensorFlow's ops. XLA makes it

@@ -44,7 +44,7 @@ absl::StatusOr<Problem> Read(Op& op, const Shape& images, const Shape& filter, b
   if (p.filter.num_elements() == 0) return op.Unimplemented("a filter without elements");
   if (depthwise && spatial == 2 && p.windows.stride[0] != p.windows.stride[1])
     return op.Invalid("strides must be equal in rows and columns");
-  if (per_group == 0 || p.in_channels() % per_group != 0)
+  if (per_group == 0 || p.in_channels() % per_group != 0 || p.in_channels() == 0)
     return op.Invalid("the channels of input and filter do not fit");
   p.groups = p.in_channels() / per_group;
   return p;
@@ -128,6 +128,19 @@ Value Exchanged(Op& op, const Problem& p, const Value& filter) {
   return op.b.Reshape(op.b.Transpose(op.b.Reshape(filter, split), perm), joined);
 }
 
+// Whether `dy` has the shape of what the convolution gives.
+absl::Status CheckGradient(Op& op, const Problem& p, const Shape& dy) {
+  const SpatialWindows& w = p.windows;
+  bool fits = dy.rank() == p.images.rank() && dy.dim(0) == p.images.dim(0) &&
+              dy.dim(w.format.channels()) == p.out_channels();
+  for (int i = 0; fits && i < p.spatial(); ++i) {
+    const int64_t room = p.size(i) + w.low[i] + w.high[i] - p.reach(i);
+    fits = dy.dim(w.format.first() + i) == (room < 0 ? 0 : room / w.stride[i] + 1);
+  }
+  if (fits) return absl::OkStatus();
+  return op.Invalid("the gradient does not fit the windows");
+}
+
 // The gradient of the images: a convolution of the gradient, spread by the strides, with the
 // reversed filter. `filter` and `dy` are inputs.
 absl::Status ImagesGradient(Op& op, const Shape& images, int filter_input, int dy_input,
@@ -135,6 +148,7 @@ absl::Status ImagesGradient(Op& op, const Shape& images, int filter_input, int d
   TENON_ASSIGN_OR_RETURN(const Problem p, Read(op, images, op.InShape(filter_input), depthwise));
   const SpatialWindows& w = p.windows;
   const Value dy = op.b.Wide(op.In(dy_input));
+  TENON_RETURN_IF_ERROR(CheckGradient(op, p, dy.shape));
   if (images.num_elements() == 0 || dy.shape.num_elements() == 0)
     return op.Out(op.b.Full(op.OutType(0), images, 0));
   Ints low, high, spatial_dims;
@@ -166,6 +180,7 @@ absl::Status FilterGradient(Op& op, const Shape& filter, int images_input, int d
   TENON_ASSIGN_OR_RETURN(const Problem p, Read(op, op.InShape(images_input), filter, depthwise));
   const SpatialWindows& w = p.windows;
   const Value x = op.b.Wide(op.In(images_input)), dy = op.b.Wide(op.In(dy_input));
+  TENON_RETURN_IF_ERROR(CheckGradient(op, p, dy.shape));
   if (x.shape.num_elements() == 0 || dy.shape.num_elements() == 0)
     return op.Out(op.b.Full(op.OutType(0), filter, 0));
   Ints high;

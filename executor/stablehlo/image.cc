@@ -1,4 +1,5 @@
-// Resizing of images, crops, and spaces of color.
+// Resizing of images, crops, patches, and spaces of color.
+#include <algorithm>
 #include <cmath>
 
 #include "executor/stablehlo/rows.h"
@@ -118,6 +119,51 @@ absl::Status ResizeGradient(Op& op) {
   const Value dx = Applied(op, dy, kAxis(scaling, shape.dim(1), dy.shape.dim(1)).Transposed(),
                            kAxis(scaling, shape.dim(2), dy.shape.dim(2)).Transposed());
   return op.Out(op.b.Convert(dx, type));
+}
+
+// --- Patches.
+
+// Windows over the axes between the first and the last, each as one element: its own elements, then
+// the channels. kDilated: the op has an attribute `rates`.
+template <bool kDilated>
+absl::Status ExtractPatches(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const Shape shape, op.OutShape());
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, op.IntList("ksizes"));
+  TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> strides, op.IntList("strides"));
+  std::vector<int64_t> rates(sizes.size(), 1);
+  if constexpr (kDilated) {
+    TENON_ASSIGN_OR_RETURN(rates, op.IntList("rates"));
+  }
+  Value x = op.In(0);
+  if (shape.num_elements() == 0) return op.Out(op.b.Full(x.dtype, shape, 0));
+  const int rank = x.rank(), places = rank - 2;
+  // [batch, place, within, place, within, ..., channels]
+  Ints low(rank, 0), high(rank, 0);
+  std::vector<Ints> taken(places);
+  for (int i = 1; i <= places; ++i) {
+    const int64_t reach = (sizes[i] - 1) * rates[i] + 1;
+    const int64_t needed = (shape.dim(i) - 1) * strides[i] + reach;
+    const int64_t missing = std::max<int64_t>(needed - x.shape.dim(i), 0);
+    low[i] = missing / 2;
+    high[i] = missing - low[i];
+    for (int64_t place = 0; place < shape.dim(i); ++place) {
+      for (int64_t k = 0; k < sizes[i]; ++k)
+        taken[i - 1].push_back(place * strides[i] + k * rates[i]);
+    }
+  }
+  x = op.b.Pad(x, op.b.Scalar(x.dtype, 0), low, high);
+  Shape split({x.shape.dim(0)});
+  Ints perm = {0};
+  for (int i = 1; i <= places; ++i) {
+    x = GatherAxis(op, x, i, taken[i - 1]);
+    split.push_back(shape.dim(i));
+    split.push_back(sizes[i]);
+    perm.push_back(2 * i - 1);
+  }
+  for (int i = 1; i <= places; ++i) perm.push_back(2 * i);
+  perm.push_back(2 * places + 1);
+  split.push_back(x.shape.dim(rank - 1));
+  return op.Out(op.b.Reshape(op.b.Transpose(op.b.Reshape(x, split), perm), shape));
 }
 
 // --- CropAndResize: boxes are known in the run only.
@@ -317,6 +363,8 @@ constexpr Row kRows[] = {
     {"ResizeNearestNeighborGrad", ResizeGradient<cpu::NearestAxis>, kFloats, In(1)},
     {"ResizeBicubicGrad", ResizeGradient<cpu::CubicAxis>, kFloat},
     {"CropAndResize", CropAndResize, kReals, In(3)},
+    {"ExtractImagePatches", ExtractPatches<true>, kAll},
+    {"ExtractVolumePatches", ExtractPatches<false>, kAll},
     {"RGBToHSV", RgbToHsv, kFloats},
     {"HSVToRGB", HsvToRgb, kFloats},
     {"AdjustSaturation", AdjustSaturation, kFloats},

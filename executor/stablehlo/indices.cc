@@ -111,6 +111,7 @@ absl::Status CheckVectors(Op& op, int input, const Shape& shape) {
 absl::Status GatherNd(Op& op) {
   TENON_ASSIGN_OR_RETURN(const Shape shape, op.OutShape());
   const Value &x = op.In(0), &indices = op.In(1);
+  if (x.rank() == 0) return op.Invalid("there must be a dimension to gather from");
   const int depth = static_cast<int>(indices.shape.dim(indices.rank() - 1));
   const int outer = indices.rank() - 1;
   if (shape.num_elements() == 0) return op.Out(op.b.Full(x.dtype, shape, 0));
@@ -188,6 +189,7 @@ template <OpName kName>
 absl::Status TensorScatter(Op& op) {
   const Value &x = op.In(0), &indices = op.In(1);
   Value updates = op.In(2);
+  if (updates.rank() == 0) return op.Invalid("the updates must have a dimension at least");
   TENON_RETURN_IF_ERROR(CheckEmpty(op, indices.shape, updates.shape, x.shape));
   if (indices.shape.num_elements() == 0 || x.shape.num_elements() == 0) return op.Out(x);
   TENON_RETURN_IF_ERROR(CheckVectors(op, 1, x.shape));

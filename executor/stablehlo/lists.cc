@@ -35,9 +35,23 @@ std::optional<Shape> GivenShape(Op& op, int input) {
   return Shape(*ints);
 }
 
+// What input 0 says of the shape of the elements: a scalar says nothing.
+absl::StatusOr<PartialShape> DeclaredElement(Op& op) {
+  if (op.InRank(0) == 0) return PartialShape();
+  TENON_ASSIGN_OR_RETURN(const Ints ints, op.IntsOf(0));
+  return PartialShape::Make(ints);
+}
+
+absl::Status CheckElement(Op& op, const ListValue& list, const Shape& item) {
+  if (list.element.CompatibleWith(item)) return absl::OkStatus();
+  return op.Invalid(absl::StrCat("an element of shape ", item.ToString(),
+                                 " does not fit a list of shape ", list.element.ToString()));
+}
+
 absl::Status Reserve(Op& op) {
   ListValue list;
   TENON_ASSIGN_OR_RETURN(list.dtype, op.shapes().AttrType("element_dtype"));
+  TENON_ASSIGN_OR_RETURN(list.element, DeclaredElement(op));
   TENON_ASSIGN_OR_RETURN(list.size, op.IntOf(1));
   if (list.size < 0) return op.Invalid("the number of elements must not be negative");
   if (ElementName(list.dtype).empty()) return op.Unimplemented("a list of this type");
@@ -88,6 +102,7 @@ absl::Status SetItem(Op& op) {
     TENON_ASSIGN_OR_RETURN(grows, op.Bool("resize_if_index_out_of_bounds"));
   }
   if (grows) return op.Unimplemented("a list that grows");
+  TENON_RETURN_IF_ERROR(CheckElement(op, *list, item.shape));
   CheckIndex(op, index, list->size);
   ListValue set = *list;
   set.each = Tensor();
@@ -109,9 +124,39 @@ absl::Status Stack(Op& op) {
   return op.Out(op.b.Full(list->dtype, ListShape(list->size, *shape), 0));
 }
 
+// The elements of a list that is whole, of which there must be some.
+absl::StatusOr<Value> ElementsOf(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
+  if (list->count) return op.Unimplemented("a list of unknown length");
+  if (!list->elements || list->size == 0)
+    return op.Unimplemented("the shape of the list's elements is not known");
+  return list->elements;
+}
+
+absl::Status GatherItems(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const Value elements, ElementsOf(op));
+  const Value& indices = op.In(1);
+  const auto size = static_cast<double>(elements.shape.dim(0));
+  op.CheckAll(op.b.And(op.b.Compare("GE", indices, 0.0), op.b.Compare("LT", indices, size)),
+              absl::StrCat("an index is not in the list of ", elements.shape.dim(0), " elements"));
+  return op.Out(GatherAxis(op, elements, 0, indices));
+}
+
+// The elements behind each other along their first axis, and the length of each there.
+absl::Status ConcatItems(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const Value elements, ElementsOf(op));
+  if (elements.rank() < 2) return op.Invalid("elements of a list that is joined need an axis");
+  const int64_t size = elements.shape.dim(0), length = elements.shape.dim(1);
+  Shape joined({size * length});
+  for (int i = 2; i < elements.rank(); ++i) joined.push_back(elements.shape.dim(i));
+  op.Out(0, op.b.Reshape(elements, joined));
+  return op.OutInts(1, Ints(size, length), Shape({size}));
+}
+
 absl::Status Empty(Op& op) {
   ListValue list;
   TENON_ASSIGN_OR_RETURN(list.dtype, op.shapes().AttrType("element_dtype"));
+  TENON_ASSIGN_OR_RETURN(list.element, DeclaredElement(op));
   if (ElementName(list.dtype).empty()) return op.Unimplemented("a list of this type");
   op.OutList(std::move(list));
   return absl::OkStatus();
@@ -120,6 +165,7 @@ absl::Status Empty(Op& op) {
 absl::Status PushBack(Op& op) {
   TENON_ASSIGN_OR_RETURN(const ListValue* list, ListOf(op));
   const Value& item = op.In(1);
+  TENON_RETURN_IF_ERROR(CheckElement(op, *list, item.shape));
   ListValue pushed = *list;
   const Tensor* known = op.Known(1);
   const bool is_first = !list->count && list->size == 0;
@@ -214,6 +260,9 @@ constexpr Row kRows[] = {
     {"TensorListGetItem", GetItem, kItems, In(2)},
     {"TensorListSetItem", SetItem, kItems},
     {"TensorListStack", Stack, kItems, In(1)},
+    {"TensorListGather", GatherItems, kItems, In(2)},
+    {"TensorListConcat", ConcatItems, kItems},
+    {"TensorListConcatV2", ConcatItems, kItems, In(1) | In(2)},
     {"TensorListLength", Length, kItems},
     {"TensorListElementShape", ShapeOfElements, kItems},
     {"EmptyTensorList", Empty, kItems, In(0) | In(1)},

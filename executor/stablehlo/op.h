@@ -21,8 +21,9 @@ namespace tenon::stablehlo {
 struct ListValue {
   DataType dtype = DataType::kInvalid;
   int64_t size = 0;
-  Value elements;  // none until the shape of the elements is known
-  Value count;     // a scalar of int32; none of a list that keeps its size
+  Value elements;        // none until the shape of the elements is known
+  Value count;           // a scalar of int32; none of a list that keeps its size
+  PartialShape element;  // what the op that made the list says of the shape of the elements
   // Where all elements are known and equal: that element. So the shapes that the forward loop of a
   // gradient saves for the backward loop stay known.
   Tensor each;

@@ -111,6 +111,44 @@ absl::Status MaxPoolGrad(Op& op) {
   return op.Out(op.b.SelectAndScatter("GE", x, dy, op.b.Scalar(x.dtype, 0), pool.window));
 }
 
+// Of equal largest values TensorFlow's op for images takes the first, its op for volumes all: a sum
+// over the places within a window.
+absl::Status MaxPool3DGrad(Op& op) {
+  constexpr int64_t kMostPlaces = 1024;
+  const Value &x = op.In(0), &y = op.In(1), &dy = op.In(2);
+  TENON_ASSIGN_OR_RETURN(const Pool pool, PoolOf(op, x.shape, -1));
+  const Window& w = pool.window;
+  if (x.shape.num_elements() == 0) return op.Out(op.b.Like(x, 0));
+  if (dy.shape != Placed(x.shape, w) || dy.shape != y.shape)
+    return op.Invalid("the gradient does not fit the windows");
+  const int64_t places = Shape(w.size).num_elements();
+  if (places > kMostPlaces) return op.Unimplemented("windows of so many elements");
+  const Value zero = op.b.Scalar(x.dtype, 0);
+  const Value padded = op.b.Pad(x, LeastFinite(op, x.dtype, Shape()), w.low, w.high);
+  const int rank = x.rank();
+  Ints interior;
+  for (const int64_t stride : w.stride) interior.push_back(stride - 1);
+  Value sum;
+  for (int64_t place = 0; place < places; ++place) {
+    Ints begin(rank), limit(rank), after(rank);
+    int64_t rest = place;
+    for (int i = rank - 1; i >= 0; --i) {
+      begin[i] = rest % w.size[i];
+      rest /= w.size[i];
+      limit[i] = begin[i] + (y.shape.dim(i) - 1) * w.stride[i] + 1;
+      after[i] = padded.shape.dim(i) - limit[i];
+    }
+    const Value at = op.b.Slice(padded, begin, limit, w.stride);
+    const Value share = op.b.Select(op.b.Compare("EQ", at, y), dy, op.b.Like(dy, 0));
+    const Value spread = op.b.Pad(share, zero, begin, after, interior);
+    sum = sum ? op.b.Add(sum, spread) : spread;
+  }
+  Ints low, high;
+  for (const int64_t pad : w.low) low.push_back(-pad);
+  for (const int64_t pad : w.high) high.push_back(-pad);
+  return op.Out(op.b.Pad(sum, zero, low, high));
+}
+
 // How many elements of the images each window has, for a result of this shape.
 Value Counts(Op& op, DataType dtype, const Shape& images, const Window& w, const Shape& out) {
   Value counts = op.b.Full(dtype, out, 1);
@@ -171,6 +209,7 @@ constexpr Row kRows[] = {
     {"MaxPool3D", MaxPool<-1>, kFloats},
     {"MaxPoolV2", MaxPool<1>, kReals, In(1) | In(2)},
     {"MaxPoolGrad", MaxPoolGrad<-1>, kFloats},
+    {"MaxPool3DGrad", MaxPool3DGrad, kFloats},
     {"MaxPoolGradV2", MaxPoolGrad<3>, kFloats, In(3) | In(4)},
     {"AvgPool", AvgPool, kFloats},
     {"AvgPool3D", AvgPool, kFloats},

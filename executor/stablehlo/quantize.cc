@@ -1,4 +1,6 @@
 // Floats rounded to the values that a quantized type would have, and the gradients.
+#include <limits>
+
 #include "executor/stablehlo/rows.h"
 #include "graph/base/status_macros.h"
 
@@ -42,7 +44,9 @@ absl::StatusOr<Ranges> RangesOf(Op& op, int first, const Shape& shape, bool chan
     return wide(op.b.Mul(op.b.Sub(op.b.Like(nudged, quantized), nudged), step));
   };
   const Value empty = op.b.And(op.b.Compare("EQ", low, 0.0), op.b.Compare("EQ", high, 0.0));
-  return Ranges{end(lowest), end(highest), wide(step), wide(empty)};
+  // XLA makes a product with 1 / step of a division by a step that it has seen broadcast.
+  return Ranges{end(lowest), end(highest), op.b.Unary("optimization_barrier", wide(step)),
+                wide(empty)};
 }
 
 template <bool kChannels>
@@ -82,7 +86,132 @@ absl::Status FakeQuantGradient(Op& op) {
   return absl::OkStatus();
 }
 
+// --- QuantizeAndDequantize: the integers are symmetric about 0, or begin there.
+
+// What the ranges, of all elements or of each slice along `axis`, make of them: each in the shape
+// of the ranges.
+struct Steps {
+  Value low, high, scale, step;
+};
+
+struct RoundTrip {
+  int64_t axis = -1, num_bits = 0;
+  bool is_signed = false, narrow = false, half_up = false, given = false;
+};
+
+absl::StatusOr<RoundTrip> RoundTripOf(Op& op) {
+  RoundTrip r;
+  TENON_ASSIGN_OR_RETURN(r.is_signed, op.Bool("signed_input"));
+  TENON_ASSIGN_OR_RETURN(r.given, op.Bool("range_given"));
+  if (op.num_inputs() > 1) {
+    TENON_ASSIGN_OR_RETURN(r.axis, op.Int("axis"));
+    TENON_ASSIGN_OR_RETURN(r.narrow, op.Bool("narrow_range"));
+  }
+  if (op.shapes().HasAttr("num_bits")) {
+    TENON_ASSIGN_OR_RETURN(r.num_bits, op.Int("num_bits"));
+  } else {
+    TENON_ASSIGN_OR_RETURN(r.num_bits, op.IntOf(3));
+  }
+  if (r.num_bits < 1 || r.num_bits > (r.is_signed ? 61 : 62))
+    return op.Invalid("num_bits must be in [1, 61], or 62 without a sign");
+  if (op.shapes().HasAttr("round_mode")) {
+    TENON_ASSIGN_OR_RETURN(const std::string_view mode, op.String("round_mode"));
+    r.half_up = mode == "HALF_UP";
+  }
+  if (r.axis < -1 || r.axis >= op.InRank(0)) return op.Invalid("there is no such axis");
+  return r;
+}
+
+// The dimensions that a range is taken over.
+Ints OtherDims(int64_t axis, int rank) {
+  Ints dims;
+  for (int i = 0; i < rank; ++i) {
+    if (i != axis) dims.push_back(i);
+  }
+  return dims;
+}
+
+// The end of the range that needs the larger step keeps its place, the other one follows.
+Steps StepsOf(Op& op, const RoundTrip& r, const Value& low, const Value& high) {
+  Builder& b = op.b;
+  const int64_t half = int64_t{1} << (r.num_bits - 1);
+  const auto least = static_cast<double>(r.is_signed ? -half + (r.narrow ? 1 : 0) : 0);
+  const auto most = static_cast<double>((r.is_signed ? half : 2 * half) - 1);
+  const Value none = low.dtype == DataType::kFloat
+                         ? b.Like(low, std::numeric_limits<float>::max())
+                         : b.Like(low, std::numeric_limits<double>::max());
+  const auto scale = [&](const Value& end, double quantized) {
+    return b.Select(b.Compare("GT", b.Mul(end, quantized), 0.0), b.Div(b.Like(end, quantized), end),
+                    none);
+  };
+  const Value by_low = scale(low, least), by_high = scale(high, most);
+  const Value by_first = b.Compare("LT", by_low, by_high);
+  const Value step_low = b.Div(low, least), step_high = b.Div(high, most);
+  return {b.Select(by_first, low, b.Mul(step_high, least)),
+          b.Select(by_first, b.Mul(step_low, most), high), b.Select(by_first, by_low, by_high),
+          b.Select(by_first, step_low, step_high)};
+}
+
+absl::Status RoundTripThroughIntegers(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const RoundTrip r, RoundTripOf(op));
+  Builder& b = op.b;
+  const Value& x = op.In(0);
+  if (x.shape.num_elements() == 0) return op.Out(x);
+  const Shape ranges = r.axis < 0 ? Shape() : Shape({x.shape.dim(static_cast<int>(r.axis))});
+  Value low, high;
+  if (!r.given) {
+    const Ints dims = OtherDims(r.axis, x.rank());
+    // A NaN is passed over.
+    const Value is_nan = b.Compare("NE", x, x);
+    low = b.Reduce("minimum", b.Select(is_nan, b.Highest(x.dtype, x.shape), x),
+                   b.Highest(x.dtype, Shape()), dims);
+    high = b.Reduce("maximum", b.Select(is_nan, b.Lowest(x.dtype, x.shape), x),
+                    b.Lowest(x.dtype, Shape()), dims);
+  } else if (op.num_inputs() == 1) {
+    TENON_ASSIGN_OR_RETURN(const float min, op.Float("input_min"));
+    TENON_ASSIGN_OR_RETURN(const float max, op.Float("input_max"));
+    low = b.Scalar(x.dtype, min);
+    high = b.Scalar(x.dtype, max);
+  } else {
+    low = op.In(1);
+    high = op.In(2);
+  }
+  if (low.shape != ranges || high.shape != ranges) return op.Invalid("the ranges do not fit");
+  if (r.given && r.axis < 0)
+    op.Check(b.Compare("LE", low, high), "input_min must not be above input_max");
+  const Steps s = StepsOf(op, r, low, high);
+  const auto wide = [&](const Value& v) {
+    return b.Broadcast(v, x.shape, r.axis < 0 ? Ints() : Ints{r.axis});
+  };
+  // A measured range holds all elements.
+  const Value inside = r.given ? b.Max(b.Min(x, wide(s.high)), wide(s.low)) : x;
+  const Value scaled = b.Mul(inside, wide(s.scale));
+  const Value whole =
+      r.half_up ? b.Unary("floor", b.Add(scaled, 0.5)) : b.Unary("round_nearest_even", scaled);
+  return op.Out(b.Mul(whole, wide(s.step)));
+}
+
+// gradients, input, the ranges' ends -> the gradient of the input; none of the ends
+absl::Status RoundTripGradient(Op& op) {
+  TENON_ASSIGN_OR_RETURN(const int64_t axis, op.Int("axis"));
+  const Value &dy = op.In(0), &x = op.In(1), &low = op.In(2), &high = op.In(3);
+  const bool fits = axis >= -1 && axis < x.rank() && dy.shape == x.shape;
+  const Shape ranges = fits && axis >= 0 ? Shape({x.shape.dim(static_cast<int>(axis))}) : Shape();
+  if (!fits || low.shape != ranges || high.shape != ranges)
+    return op.Invalid("the inputs do not fit each other");
+  const auto wide = [&](const Value& v) {
+    return op.b.Broadcast(v, x.shape, axis < 0 ? Ints() : Ints{axis});
+  };
+  const Value inside =
+      op.b.And(op.b.Compare("GE", x, wide(low)), op.b.Compare("LE", x, wide(high)));
+  op.Out(0, op.b.Mul(dy, op.b.Convert(inside, dy.dtype)));
+  op.Out(1, op.b.Like(low, 0));
+  op.Out(2, op.b.Like(high, 0));
+  return absl::OkStatus();
+}
+
 constexpr Types kFloat = {DataType::kFloat};
+constexpr Types kRoundTrip = {DataType::kFloat, DataType::kDouble};
 
 constexpr Row kRows[] = {
     {"FakeQuantWithMinMaxArgs", FakeQuant<false>, kFloat},
@@ -91,6 +220,11 @@ constexpr Row kRows[] = {
     {"FakeQuantWithMinMaxArgsGradient", FakeQuantGradient<false>, kFloat},
     {"FakeQuantWithMinMaxVarsGradient", FakeQuantGradient<false>, kFloat},
     {"FakeQuantWithMinMaxVarsPerChannelGradient", FakeQuantGradient<true>, kFloat},
+    {"QuantizeAndDequantize", RoundTripThroughIntegers, kRoundTrip},
+    {"QuantizeAndDequantizeV2", RoundTripThroughIntegers, kRoundTrip},
+    {"QuantizeAndDequantizeV3", RoundTripThroughIntegers, kRoundTrip, In(3)},
+    {"QuantizeAndDequantizeV4", RoundTripThroughIntegers, kRoundTrip},
+    {"QuantizeAndDequantizeV4Grad", RoundTripGradient, kRoundTrip},
 };
 
 }  // namespace

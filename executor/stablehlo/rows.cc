@@ -33,6 +33,8 @@ const Table& AllByName() {
                                                  {ImageRows(), kNone},
                                                  {SortRows(), kNone},
                                                  {MatrixRows(), kNone},
+                                                 {EliminationRows(), kNone},
+                                                 {RandomRows(), kNone},
                                                  {SegmentRows(), kNone},
                                                  {QuantizeRows(), kNone},
                                                  {FusedRows(), kNone},

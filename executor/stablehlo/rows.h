@@ -73,7 +73,7 @@ struct Row {
   // The types that inputs and outputs may have, but for those in `constants` and `any`.
   Types types = kNumbers;
   uint64_t constants = 0;   // inputs that must be known when the program is compiled
-  uint64_t any = 0;         // inputs of any type: the op does not read them
+  uint64_t any = 0;         // inputs of any type: the op does not read them, or has its own rule
   bool shape_only = false;  // reads the shapes of its inputs and nothing else
   RefuseFn refuse = nullptr;
   ConstantsFn more_constants = nullptr;  // further inputs that must be known, by node
@@ -101,6 +101,8 @@ Rows IndexRows();
 Rows ImageRows();
 Rows SortRows();
 Rows MatrixRows();
+Rows EliminationRows();
+Rows RandomRows();
 Rows SegmentRows();
 Rows QuantizeRows();
 Rows FusedRows();

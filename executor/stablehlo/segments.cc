@@ -261,6 +261,9 @@ absl::Status VecPermute(Op& op) {
   std::string source(from), target(to);
   // Vectors of fewer elements are of the spatial dimensions alone.
   if (n == static_cast<int64_t>(source.size()) - 2) {
+    const auto spatial = [](char c) { return c == 'D' || c == 'H' || c == 'W'; };
+    if (std::ranges::count_if(source, spatial) != n || std::ranges::count_if(target, spatial) != n)
+      return op.Invalid("the formats must name their spatial dimensions D, H and W");
     std::erase_if(source, [](char c) { return c == 'N' || c == 'C'; });
     std::erase_if(target, [](char c) { return c == 'N' || c == 'C'; });
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/document_util.h"
@@ -62,6 +63,59 @@ TEST(PjrtExplain, TellsTheClusterOfEachNode) {
 TEST(PjrtLists, ThatNobodyReadsCrossNoBorder) {
   const Finished run = GraphRun(
       {"check", "--gradients", "tests/golden/gradients/Loops.pbtxt.xz", "--plugin", Reference()});
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+}
+
+// The cases of all ops, lowered where they can be. These fail: denormal numbers are not flushed,
+// places of NaNs and corners of complex functions are otherwise, and no size overflows an int.
+TEST(PjrtOps, MatchTensorFlow) {
+  const std::map<std::string, int> known = {{"ComplexCorners", 14}, {"Floor", 1},
+                                            {"HostileIndices", 2},  {"QuantizeAndDequantizeV2", 2},
+                                            {"SegmentMaxNan", 3},   {"Sign", 1}};
+  const Finished run = GraphRun(
+      {"check", "tests/golden/ops", "--plugin", Reference(), "--device", "REFERENCE:0", "--json"});
+  const json doc = json::parse(run.out);
+  std::map<std::string, int> failed;
+  int crashed = 0;
+  for (const json& c : doc["cases"]) {
+    const std::string file = std::filesystem::path(c["file"].get<std::string>()).filename();
+    failed[file.substr(0, file.find('.'))] += c["status"] == "failed" ? 1 : 0;
+    crashed += c["status"] == "crashed" ? 1 : 0;
+  }
+  EXPECT_EQ(crashed, 0);
+  for (const auto& [op, count] : failed) {
+    const auto it = known.find(op);
+    EXPECT_LE(count, it == known.end() ? 0 : it->second) << op;
+  }
+  EXPECT_GT(doc["cases"].size(), 11'000u);
+}
+
+// Ops that can be lowered alone are, with no kernel of the host beside them.
+TEST(PjrtOps, AreLowered) {
+  for (const char* op :
+       {"MatrixInverse", "MatrixSolve", "MatrixDeterminant", "LogMatrixDeterminant",
+        "ExtractImagePatches", "ExtractVolumePatches", "QuantizeAndDequantizeV4",
+        "QuantizeAndDequantizeV4Grad", "StatelessRandomUniformV2", "StatelessRandomNormalV2",
+        "StatelessRandomUniformInt", "StatelessRandomGetKeyCounter", "MaxPool3DGrad"}) {
+    const Finished run = GraphRun({"check", std::string("tests/golden/ops/") + op + ".pbtxt.xz",
+                                   "--plugin", Reference(), "--device", "REFERENCE:0",
+                                   "--no-fallback", "--xla-errors", "fail", "--json"});
+    const json doc = json::parse(run.out);
+    int passed = 0;
+    for (const json& c : doc["cases"]) {
+      EXPECT_NE(c["status"], "failed") << c;
+      passed += c["status"] == "passed" ? 1 : 0;
+    }
+    // Types that no program has are not implemented there.
+    EXPECT_GE(passed * 10, static_cast<int>(doc["cases"].size()) * 9) << op;
+  }
+}
+
+// The shape of what Where gives depends on values: that is the host's part.
+TEST(PjrtOps, OfUnknownSizeBelongToTheHost) {
+  const Finished run =
+      GraphRun({"check", "tests/golden/ops/Where.pbtxt.xz", "--plugin", Reference(), "--device",
+                "REFERENCE:0", "--no-fallback", "--xla-errors", "fail"});
   EXPECT_EQ(run.exit, 0) << run.out << run.err;
 }
 

@@ -245,11 +245,15 @@ absl::Status Fourier(Op& op) {
   return op.Out(op.b.Fft(kType.text, x, length, x.dtype, x.shape));
 }
 
-// x with these sizes of its last axes: cut, or filled up with zeros.
-Value Fitted(Op& op, const Value& x, IntSpan sizes) {
+// x with these sizes of its last axes: cut, or of nothing zeros. TensorFlow refuses other smaller
+// inputs.
+absl::StatusOr<Value> Fitted(Op& op, const Value& x, IntSpan sizes) {
   Ints low(x.rank(), 0), high(x.rank(), 0);
   const int first = x.rank() - static_cast<int>(sizes.size());
-  for (int i = first; i < x.rank(); ++i) high[i] = sizes[i - first] - x.shape.dim(i);
+  for (int i = first; i < x.rank(); ++i) {
+    high[i] = sizes[i - first] - x.shape.dim(i);
+    if (high[i] > 0 && x.shape.dim(i) != 0) return op.Invalid("the input is shorter than a length");
+  }
   return op.b.Pad(x, op.b.Scalar(x.dtype, 0), low, high);
 }
 
@@ -262,7 +266,7 @@ absl::Status RealFourier(Op& op) {
     return op.Invalid("a length must be positive");
   const DataType out = op.OutType(0);
   const DataType part = out == DataType::kComplex128 ? DataType::kDouble : DataType::kFloat;
-  const Value x = Fitted(op, op.b.Convert(op.In(0), part), length);
+  TENON_ASSIGN_OR_RETURN(const Value x, Fitted(op, op.b.Convert(op.In(0), part), length));
   return op.Out(op.b.Fft("RFFT", x, length, out, shape));
 }
 
@@ -275,7 +279,7 @@ absl::Status InverseRealFourier(Op& op) {
     return op.Invalid("a length must be positive");
   Ints sizes = length;
   sizes.back() = length.back() / 2 + 1;
-  const Value x = Fitted(op, op.In(0), sizes);
+  TENON_ASSIGN_OR_RETURN(const Value x, Fitted(op, op.In(0), sizes));
   const DataType part = x.dtype == DataType::kComplex128 ? DataType::kDouble : DataType::kFloat;
   if (part != op.OutType(0)) return op.Invalid("the types do not fit each other");
   return op.Out(op.b.Fft("IRFFT", x, length, part, shape));
