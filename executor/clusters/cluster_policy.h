@@ -16,10 +16,12 @@
 
 namespace tenon {
 
-// For which nodes programs are made on devices that have kernels. There a node without a kernel and
-// one with _XlaMustCompile are compiled in any mode. Of the others, a node with _XlaCompile = false
-// is compiled in none, and a group of fewer than min_cluster_size nodes in none. On a device that
-// takes programs alone, kDefault means kAll, also for nodes with _XlaCompile = false.
+// For which nodes programs are made on devices of plug-ins that have kernels. There a node without
+// a kernel and one with _XlaMustCompile are compiled in any mode, while clustering_fuel lasts. Of
+// the others, a node with _XlaCompile = false is compiled in none. A group is compiled if it has at
+// least min_cluster_size nodes, or a node that is compiled in any mode. On the host a node is
+// compiled only if it has _XlaMustCompile, or if cpu_global_jit is set and the mode wants it. On a
+// device that takes programs alone, kDefault means kAll, also for nodes with _XlaCompile = false.
 enum class XlaMode : uint8_t {
   kDefault,  // for nodes that ask for it (_XlaCompile, _XlaMustCompile)
   kOff,      // for nodes with _XlaMustCompile alone
@@ -31,7 +33,8 @@ enum class XlaMode : uint8_t {
 std::optional<XlaMode> XlaModeOf(std::string_view name);
 std::string_view XlaModeName(XlaMode mode);
 
-// The members are named as TensorFlow's flags without "tf_xla_".
+// The members but `mode` (tf_xla_auto_jit) and `buckets` are named as TensorFlow's flags without
+// "tf_xla_".
 struct ClusterPolicy {
   XlaMode mode = XlaMode::kDefault;
   bool cpu_global_jit = false;  // the mode holds on the host, too

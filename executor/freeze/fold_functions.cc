@@ -17,7 +17,8 @@ struct CallForm {
   std::vector<const char*> functions;  // attributes that hold a function or a list of functions
   const char* arg_types;               // attributes that hold lists of types
   const char* result_types;
-  size_t first_arg;  // inputs before this one stay with the op, as a predicate
+  size_t first_arg;     // inputs before this one stay with the op, as a predicate
+  size_t own_args = 0;  // what the op itself gives the function before these inputs
 };
 
 const CallForm* FormOf(const std::string& op) {
@@ -27,6 +28,9 @@ const CallForm* FormOf(const std::string& op) {
       {CallKind::kCase, {"branches"}, "Tin", "Tout", 1},
       // The body comes first: the results of the loop are those of the body.
       {CallKind::kWhile, {"body", "cond"}, "T", "T", 0},
+      {CallKind::kFor, {"body"}, "T", "T", 3, 1},
+      {CallKind::kGradient, {"f"}, "Tin", "Tout", 0},
+      {CallKind::kRemote, {"f"}, "Tin", "Tout", 1},
   };
   const CallKind kind = OpRegistry::Global().Facts(op).calls;
   const auto it =
@@ -66,18 +70,31 @@ absl::StatusOr<bool> VariableFolder::RewriteCall(Scope& scope, pb::NodeDef& node
   const CallForm* form = FormOf(node.op());
   if (form == nullptr) return false;
   const Handles args(inputs.begin() + std::min(form->first_arg, inputs.size()), inputs.end());
+  Handles given(form->own_args);
+  given.insert(given.end(), args.begin(), args.end());
+  const bool is_branch = form->kind == CallKind::kIf || form->kind == CallKind::kCase;
+  const bool is_loop = form->kind == CallKind::kWhile || form->kind == CallKind::kFor;
   Handles results;
   for (const char* attr : form->functions) {
     const auto value = node.mutable_attr()->find(attr);
     if (value == node.mutable_attr()->end()) continue;
     for (pb::NameAttrList* function : FunctionsOf(value->second)) {
       TENON_ASSIGN_OR_RETURN(const Instance callee,
-                             Instantiate(function->name(), args, scope.depth + 1));
+                             Instantiate(function->name(), given, scope.depth + 1));
       function->set_name(callee.name);
-      if (results.empty()) results = callee.results;
+      if (results.empty()) {
+        results = callee.results;
+        if (is_loop) TENON_RETURN_IF_ERROR(CheckSame(scope, node, args, results));
+      } else if (is_branch) {
+        TENON_RETURN_IF_ERROR(CheckSame(scope, node, callee.results, results));
+      }
     }
   }
   if (!Any(args)) return true;
+  if (form->kind == CallKind::kGradient) {
+    return absl::UnimplementedError(absl::StrCat(NodeText(scope.function, node),
+                                                 " takes a variable, and has no form on values"));
+  }
   TENON_RETURN_IF_ERROR(RewriteTypes(scope, node, args, form->arg_types, "input_shapes"));
   TENON_RETURN_IF_ERROR(RewriteTypes(scope, node, results, form->result_types, "output_shapes"));
   for (const char* attr : {"_read_only_resource_inputs", "_output_shapes"})
@@ -85,6 +102,22 @@ absl::StatusOr<bool> VariableFolder::RewriteCall(Scope& scope, pb::NodeDef& node
   node.clear_experimental_type();
   SetResults(scope, node, results);
   return true;
+}
+
+// A result is a value in all branches and passes, or a handle in all: a variable that shares a
+// result with a resource that stays has to stay, too.
+absl::Status VariableFolder::CheckSame(const Scope& scope, const pb::NodeDef& node,
+                                       absl::Span<const std::optional<Handle>> one,
+                                       absl::Span<const std::optional<Handle>> other) {
+  for (size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
+    if (one[i].has_value() == other[i].has_value()) continue;
+    written_ = (one[i].has_value() ? one[i] : other[i])->variable;
+    return absl::FailedPreconditionError(
+        absl::StrCat("variable '", written_, "' is result ", i, " of ",
+                     NodeText(scope.function, node), " in some runs and another resource in others",
+                     "; it cannot be folded (--keep-state keeps it)"));
+  }
+  return absl::OkStatus();
 }
 
 // Replaces the type of each handle by the type of its value, and its shape by an unknown one, as

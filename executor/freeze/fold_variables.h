@@ -28,15 +28,17 @@ class VariableFolder {
 
   // Turns each variable of the graph that does not stay into a Placeholder of the same name, which
   // the caller makes a constant. Returns these names. Clones functions that take variables, and
-  // drops functions that nothing calls. An op that takes a variable and is not known to only read
-  // it or pass it on counts as a write, also where no run reaches it. FAILED_PRECONDITION names a
-  // variable that is written, and the node, or a function that makes a variable. UNIMPLEMENTED
-  // names a call that has no form on values. INVALID_ARGUMENT: calls are nested more than kMaxDepth
+  // drops functions that nothing calls. An op that takes a handle and is not known to only read it
+  // or pass it on counts as a write, also where no run reaches it. Of a variable of version 1 an
+  // input counts as a write if the registered op takes it by reference. FAILED_PRECONDITION names a
+  // variable that is written, and the node; a variable that shares a result of a branch or loop
+  // with another resource; or a function that makes a variable. UNIMPLEMENTED names a call that has
+  // no form on values. INVALID_ARGUMENT: calls are nested more than kMaxDepth
   // deep, a function calls itself, a call names a function that the library lacks, or a reader asks
   // for another type.
   absl::StatusOr<std::vector<std::string>> Run();
-  // The node of the variable for which Run failed because it is written; empty if Run did not fail
-  // for this reason.
+  // The node of the variable for which Run failed because it is written, or shares a result with
+  // another resource; empty if Run did not fail for such a reason.
   const std::string& written() const { return written_; }
 
  private:
@@ -101,6 +103,11 @@ class VariableFolder {
 
   // Rewrites a call, branch or loop and the functions that it calls. Returns false for other nodes.
   absl::StatusOr<bool> RewriteCall(Scope& scope, pb::NodeDef& node, const Handles& inputs);
+  // FAILED_PRECONDITION, and sets written_, where a result is a variable in one list and none in
+  // the other.
+  absl::Status CheckSame(const Scope& scope, const pb::NodeDef& node,
+                         absl::Span<const std::optional<Handle>> one,
+                         absl::Span<const std::optional<Handle>> other);
   // Adapts the attributes `types` and `shapes` of a call to values in place of handles.
   absl::Status RewriteTypes(const Scope& scope, pb::NodeDef& node,
                             absl::Span<const std::optional<Handle>> handles,

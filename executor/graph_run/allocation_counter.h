@@ -1,5 +1,6 @@
 // Counts the heap allocations of the whole process, libraries and plug-ins included. The program
-// defines malloc and its like itself, in front of the C library's functions.
+// defines malloc, calloc, realloc, memalign, aligned_alloc and posix_memalign itself, in front of
+// the C library's functions. Others (valloc, pvalloc) are not counted.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ struct CallSite {
   int32_t caller = -1;        // the call that inlined the calling node; -1: the graph has that node
 };
 
-// Calls are numbered from 0 in the order of Add. Not thread-safe while calls are added.
+// Calls are numbered from 0 in the order of Add. Not thread-safe while Add or SetOrigin runs.
 class CallSites {
  public:
   // Returns the number of the call.
@@ -38,7 +38,7 @@ class CallSites {
 
   // Where call `site` is, inner calls first: "from function 'g' at node 'h', called at node 'top'".
   // Of a chain of more than 17 calls it names the innermost 16 and the outermost; "..." is for the
-  // others.
+  // others. Empty for -1.
   std::string DescribeCall(int32_t site) const;
   // "node 'mul' (Mul)"; of an inlined node "node 'mul' (Mul) in function 'f', called from …".
   std::string Describe(const Graph& graph, NodeId n) const;
@@ -52,9 +52,10 @@ class CallSites {
   std::vector<Origin> origins_;  // by node id; may be shorter than the graph
 };
 
-// The same status with the description of n in front: "file:line:col: node 'x' (Op): message". A
-// node without a position has no "file:line:col: "; an inlined one has "node 'NAME': " there, with
-// its name in the graph. If n is kNoNode, the status as it is.
+// The same status with the description of n in front: "file:line:col: node 'x' (Op): message", or
+// "file: byte N: node ..." for a node of a binary file. A node without a position has nothing in
+// front; an inlined one has "node 'NAME': " there, with its name in the graph. If n is kNoNode, the
+// status as it is.
 absl::Status NodeError(const Graph& graph, const CallSites& calls, NodeId n,
                        const absl::Status& status);
 

@@ -38,7 +38,8 @@ struct KindSupport {
   // any reason why the type's compiler refuses it; empty: there is none.
   std::vector<std::string> why;
   // The registry's error, if registrations of kernels contradict each other. Its text names the
-  // first node of the kind that Support was asked about, but not the node's place in a file.
+  // first node of the kind that Support was asked about (of constants, the first of the dtype), but
+  // not the node's place in a file.
   absl::Status error;
 };
 
@@ -56,8 +57,9 @@ class DeviceTypes {
 
   // The support of node n. Asks the registry once per kind and type, and once per type for all
   // constants of one dtype. Every call must pass a graph that shares its storage with the graph of
-  // the first call, since kinds are told apart by their index in that storage. The reference is
-  // valid as long as this object.
+  // the first call, since kinds are told apart by their index in that storage; with a device that
+  // compiles it must be the graph of the first call, which must outlive this object. The reference
+  // is valid as long as this object.
   const KindSupport& Support(const Graph& graph, NodeId n) const;
   // Why node n cannot run on `device`, a device of this session with a type outside of the node's
   // mask. A part of a sentence, without the node's name.

@@ -78,7 +78,9 @@ absl::StatusOr<std::vector<Tensor>> ComputeOutputs(const PreparedKernel& kernel,
                                                    Device* device = nullptr);
 // The same into `outputs`, one for each output. A tensor that is initialized already, which must
 // have the type and shape of its output, lends its memory: the kernel writes there unless it has
-// prepared that output as a value, an alias or dynamic. After an error some outputs may be set.
+// prepared that output as a value, an alias or dynamic. For an output that is dynamic or a planned
+// alias the tensor must not be initialized: it would pass for the result. After an error some
+// outputs may be set.
 absl::Status ComputeInto(absl::Span<Tensor> outputs, const PreparedKernel& kernel, void* const* in,
                          InputFn input, Workers& workers, Device* device = nullptr);
 

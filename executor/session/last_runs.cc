@@ -52,13 +52,19 @@ void LastRuns::Keep(std::unique_ptr<Run> run) {
 }
 
 void LastRuns::LetDroppedGo() {
-  drops_.fetch_add(1);
-  for (Shard& shard : *shards_) {
-    std::unique_ptr<Run> run(shard.run.exchange(nullptr));
-    if (run == nullptr || run->plan->is_dropped.load()) continue;
-    Run* nothing = nullptr;
-    Run* const kept = run.release();
-    if (!shard.run.compare_exchange_strong(nothing, kept)) GiveBack(std::unique_ptr<Run>(kept));
+  int64_t drops = drops_.fetch_add(1) + 1;
+  // A run that this thread has in its hands is hidden from others, whose plans may be dropped
+  // meanwhile: they count that before they look, so this thread looks again.
+  for (bool again = true; again;) {
+    for (Shard& shard : *shards_) {
+      std::unique_ptr<Run> run(shard.run.exchange(nullptr));
+      if (run == nullptr || run->plan->is_dropped.load()) continue;
+      Run* nothing = nullptr;
+      Run* const kept = run.release();
+      if (!shard.run.compare_exchange_strong(nothing, kept)) GiveBack(std::unique_ptr<Run>(kept));
+    }
+    again = drops_.load() != drops;
+    drops = drops_.load();
   }
 }
 

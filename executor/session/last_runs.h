@@ -26,7 +26,8 @@ class LastRuns {
   struct Run {
     std::shared_ptr<CachedPlan> plan;
     std::unique_ptr<Frame> frame;
-    int64_t next_step = 0, end_step = 0;  // numbers of runs that are left to this thread
+    // The numbers [next_step, end_step) of runs that are left to whoever takes this.
+    int64_t next_step = 0, end_step = 0;
   };
 
   LastRuns();
@@ -36,7 +37,8 @@ class LastRuns {
 
   // Hands out what the last run in the thread's shard left, if its plan serves feeds of these
   // shapes and was not dropped from its cache: a hit. Else returns null, and what was left is gone
-  // from the shard; a frame of a plan that was not dropped goes to the plan's pool.
+  // from the shard; a frame of a plan that was not dropped goes to the plan's pool. Also returns
+  // null while LetDroppedGo of another thread looks at what was left, which then stays.
   std::unique_ptr<Run> Take(absl::Span<const Tensor> feeds);
   // Keeps `run`, which must have ended (Frame::End), for the next run of this thread. Gives the
   // frame to its plan's pool if another thread has left something in the same shard meanwhile.

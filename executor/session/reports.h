@@ -41,7 +41,8 @@ struct MemoryReport {
 // found what it needed; to find a second plan is no further hit. A run that waits while another run
 // builds its plan counts in neither. `plans`: the plans that the cache holds now, second ones too,
 // at most `max_plans`. The cache of a step holds at most `max_late` preparations. Both drop the
-// least recently used entry. Reports on the plan that was used last leave second plans out.
+// least recently used entry; plans also go where they hold more than SessionOptions::max_plan_bytes
+// together. Reports on the plan that was used last leave second plans out.
 struct PlanCacheReport {
   int64_t builds = 0, hits = 0, plans = 0, max_plans = 0;
   int64_t late_builds = 0, late_hits = 0, max_late = 0;
@@ -86,8 +87,8 @@ std::string PlanText(const Executable& e);
 // nothing: the reports are then about this plan. Errors are those of Session::Run.
 absl::Status MakePlan(Executable& e, absl::Span<const Tensor> feeds);
 // Where the steps of the plan that was used last would run on this number of threads, by their
-// estimates. Fewer than 1 thread counts as 1. Needs SessionOptions::keep_costs. LaneSchedule::plan
-// is null while there is no plan.
+// estimates. Fewer than 1 thread counts as 1. Without SessionOptions::keep_costs the times
+// of a plan of more than 256 nodes are 0. LaneSchedule::plan is null while there is no plan.
 LaneSchedule LanesOf(const Executable& e, int threads);
 // The copies of the plan that was used last. Empty while there is no plan.
 std::vector<CopyReport> CopiesOf(const Executable& e);

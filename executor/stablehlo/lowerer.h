@@ -51,17 +51,19 @@ struct Body {
 
 class Lowerer {
  public:
+  // `request` and its graph must outlive the object.
   explicit Lowerer(const LoweringRequest& request);
 
+  // Call it once.
   absl::StatusOr<Program> Run();
 
   Builder& builder() { return builder_; }
 
   // --- For ops that call functions.
   // Writes the body of a function for these arguments. Returns an entry for each result of the
-  // function. With `wanted` only what these results need is written, and the other entries are
-  // empty. Errors are those of BodyOf and of the nodes; INVALID_ARGUMENT for another number of
-  // arguments, RESOURCE_EXHAUSTED for calls that are nested too deep.
+  // function. With `wanted` only what these results need is written, no other effects either, and
+  // the other entries are empty. Errors are those of BodyOf and of the nodes; INVALID_ARGUMENT for
+  // another number of arguments, RESOURCE_EXHAUSTED for calls that are nested too deep.
   absl::StatusOr<std::vector<Entry>> Call(Op& caller, std::string_view function,
                                           std::vector<Entry> arguments,
                                           const std::vector<int>* wanted = nullptr);

@@ -59,9 +59,12 @@ using LowerFn = absl::Status (*)(Op& op);
 // Why a node cannot be lowered, for reasons that neither op nor types tell; empty if it can.
 using RefuseFn = std::string (*)(const Graph& graph, NodeId n);
 
+// The further inputs of a node that must be known, as bits of In; bit 63 stands for each input from
+// 63 on. Their types must be among Row::types.
 using ConstantsFn = uint64_t (*)(const Graph& graph, NodeId n);
 
-// Bits of Row::constants.
+// Bits of Row::constants, Row::any and what a ConstantsFn returns, for inputs below 63. Of
+// Row::constants bit 63 is kLastInput; of Row::any it stands for each input from 63 on.
 constexpr uint64_t In(int i) { return uint64_t{1} << i; }
 inline constexpr uint64_t kLastInput = uint64_t{1} << 63;
 

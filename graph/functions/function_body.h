@@ -62,8 +62,8 @@ struct FunctionBody {
 FunctionBody ParseFunctionBody(const Graph& graph, const FunctionEntry& function);
 
 // Returns the attributes of the function's arguments, such as _output_shapes, by the number of the
-// argument, from 0; arguments for which the bytes have no entry are left out. Views of the
-// function's bytes.
+// argument, from 0; arguments for which the bytes have no entry are left out. Of several entries
+// for one argument the last counts. Views of the function's bytes.
 absl::flat_hash_map<uint64_t, AttrSet> ParseArgAttrs(const FunctionEntry& function);
 
 // Returns the input text that fills each result, by the name of the result; of equal names the

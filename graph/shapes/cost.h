@@ -22,8 +22,8 @@ int64_t EstimateWork(const Graph& graph, NodeId n, absl::Span<const Tensor> inpu
                      int64_t elements);
 
 // Estimates the arithmetic of one run of node n from the shapes of its data inputs and of output 0,
-// by the rules of EstimateFlops; a dimension that is unknown counts as 1. Nothing where ranks are
-// missing.
+// by the rules of EstimateFlops; a dimension that is unknown counts as 1. 0 for an op that moves
+// data. Nothing where a rank that its rule needs, or an operand, is missing.
 std::optional<double> EstimateNodeFlops(const Graph& graph, NodeId n,
                                         const std::vector<PartialShape>& inputs,
                                         const PartialShape& output);

@@ -58,6 +58,7 @@ std::vector<std::string_view> Precisions();
 absl::Status SetPrecision(std::string_view word, PipelineOptions& options);
 
 // One row for each run of a pass; a pass that the order has twice runs twice in an iteration. A
+// pass that found nothing, and after which nothing changed, has a row of time 0 without a run. A
 // skipped pass has a row for each place in the order, in iteration 0 only. The command line's JSON
 // uses the names of these fields.
 struct PassReport {

@@ -154,6 +154,7 @@ class Provenance::Step {
         is_.current.erase(name);
       } else {
         is_.current[name] = record;
+        is_.gone.erase(name);  // the name is back
       }
     }
   }

@@ -53,7 +53,8 @@ class Provenance : public PipelineObserver {
   History Of(std::string_view node) const;
   // The nodes of the graph `now`, and of the bodies of its functions, that come from the node
   // `origin` of the model. `origin` itself may be gone. Nodes of the graph come first, by id; then
-  // function by function, in the order of the library, those of its body by name.
+  // function by function, in the order of the library, those of its body by name. A node of a body
+  // ("f:name") of which nothing is known gives itself.
   std::vector<std::string> WhatBecameOf(std::string_view origin, const Graph& now) const;
   // The rewrites that removed a node, or the pass where no rewrite is known. For a node of a body
   // that is still there: what took calls of the function (inlined them, or gave them another

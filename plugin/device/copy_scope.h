@@ -14,8 +14,9 @@ using CopyLoop = absl::FunctionRef<void(int64_t n, absl::FunctionRef<void(int64_
 // Holds for the copies that the calling thread queues until the scope ends. Scopes may be nested.
 class CopyScope {
  public:
-  // The longest wait of a copy for memory that earlier copies still use. `threads`: how many may
-  // help, the calling thread among them; `loop` brings them in, and must outlive the scope.
+  // `timeout_s`: the limit of each wait of a copy, for memory that earlier copies still use, or for
+  // the copy's own end where that is waited for. `threads`: how many may help, the calling thread
+  // among them; `loop` brings them in, and must outlive the scope.
   CopyScope(double timeout_s, int threads, CopyLoop loop);
   // No help: the calling thread alone copies.
   explicit CopyScope(double timeout_s);

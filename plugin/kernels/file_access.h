@@ -24,11 +24,11 @@ class FileAccess {
   static absl::StatusOr<FileAccess> SavedModel(const std::string& folder,
                                                const std::vector<std::string>& assets);
 
-  // The path under which a kernel may open the file: absolute, with `..` and symbolic links
-  // resolved. A relative path begins at the process's current folder. The file need not exist.
-  // Links are followed as they are at the time of the call. In a SavedModel the variables' folder
-  // and assets may be links to something else in the SavedModel; other links to what is not allowed
-  // are denied.
+  // The path under which a kernel may open the file: absolute, with `..` and symbolic links to what
+  // is there resolved. A relative path begins at the process's current folder. The file need not
+  // exist. Links are followed as they are at the time of the call. In a SavedModel the variables'
+  // folder and assets may be links to something else in the SavedModel; other links to what is not
+  // allowed are denied.
   //   PERMISSION_DENIED: the path is not allowed. The message names the path and the setting that
   //   would allow it.
   //   INVALID_ARGUMENT: no file can have this path, or the system fails to resolve it. In a

@@ -42,8 +42,9 @@ class Preparation {
   bool asked_for_values() const { return asked_for_values_; }
   size_t scratch_bytes() const { return run() == nullptr ? 0 : scratch_bytes_; }
   // The run function; null if there is nothing to run. That is so if none was set. It is also so if
-  // the op is stateless, all outputs are empty, and the shape of an output or of an empty input is
-  // so large apart from its dimension of 0 that loops over the shape would take long.
+  // the op is stateless, has outputs, all of them are empty and none is dynamic, and the shape of
+  // an output or of an empty input is so large apart from its dimension of 0 that loops over the
+  // shape would take long.
   RunFn run() const;
   const std::shared_ptr<const void>& state() const { return state_; }
 

@@ -158,6 +158,31 @@ TEST(CppFunction, CapturesValuesAndVariables) {
   EXPECT_EQ(f.trace_count(), 1);
 }
 
+// A vector of specs is a vector of tensors to the callable. In other structures a spec would take
+// the place of the next tensor.
+TEST(CppFunction, TakesSpecsInVectors) {
+  Function f([](std::vector<Tensor> list, Tensor t) {
+    return std::tuple(list[0] * list[0], list[1], t + t);
+  });
+  (void)f.Concrete(
+      std::vector<TensorSpec>{TensorSpec(DType::kFloat, {2}), TensorSpec(DType::kDouble, {})},
+      TensorSpec(DType::kInt32, {}));
+  const auto [square, same, sum] =
+      f(std::vector<Tensor>{Tensor::Of<float>({1, 2}), Tensor(3.0)}, Tensor(4));
+  EXPECT_EQ(Floats(square)[1], 4);
+  EXPECT_EQ(same.dtype(), DType::kDouble);
+  EXPECT_EQ(sum.item<int>(), 8);
+  EXPECT_EQ(f.trace_count(), 1);
+  Function pair([](const auto&, Tensor t) { return t; });
+  try {
+    (void)pair.Concrete(std::pair(TensorSpec(DType::kFloat, {2}), 1),
+                        TensorSpec(DType::kInt32, {}));
+    ADD_FAILURE() << "a spec in a pair was taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), TF_UNIMPLEMENTED) << e.what();
+  }
+}
+
 TEST(CppFunction, KeepsTheOrderOfSideEffects) {
   Variable v(Tensor(1.f));
   Function f([&] {

@@ -56,8 +56,9 @@ std::string RepetitionText(std::string_view what, const Repetition& repetition, 
 // Runs and measures. All threads start together. Each stops after the run in which an interruption
 // came. The error of a run ends its own thread alone. When all threads have ended, returns the
 // error of the thread with the lowest number, and no measurements. RESOURCE_EXHAUSTED: the system
-// has no more threads, and nothing has run; or a run lacks memory. `allocations` may be null: then
-// nothing is counted.
+// has no more threads, and nothing has run; or a run lacks memory. Throws std::bad_alloc without
+// memory for the measurements, 8 bytes for each run that may come, and for the threads' own copies
+// of `feeds`. `allocations` may be null: then nothing is counted.
 absl::StatusOr<Repeated> Repeat(Session& session, Executable* executable,
                                 const std::vector<Tensor>& feeds, const Repetition& repetition,
                                 AllocationCounter allocations);

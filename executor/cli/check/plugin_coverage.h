@@ -14,8 +14,8 @@
 
 namespace tenon::cli {
 
-// Add every record, then ask for reports. A case counts for a plug-in if it ran a kernel of the
-// plug-in, whether or not the case passed. Not thread-safe.
+// Add every record, then ask for reports. A case counts for a plug-in if the run that computed the
+// fetches ran a kernel of the plug-in, whether or not the case passed. Not thread-safe.
 class PluginCoverage {
  public:
   explicit PluginCoverage(const std::vector<CheckedCases::Plugin>& plugins);
@@ -34,9 +34,10 @@ class PluginCoverage {
   // kernels), and a table if any does; then a line for each pass that changed graphs. Empty without
   // plug-ins.
   std::string Text(const Style& style) const;
-  // First a line for each failure of a pass, with the number of cases; a pass that failed for two
-  // reasons has two lines. Then a line for each plug-in with kernels of which no case ran any. If a
-  // case crashed, plug-ins get no such lines, since a crashed case cannot say what it ran.
+  // First a line for each failure of a pass, with the number of cases; of each case the first pass
+  // that failed counts. A pass that failed for two reasons has two lines. Then a line for each
+  // plug-in with kernels of which no case ran any. If a case crashed, plug-ins get no such lines,
+  // since a crashed case cannot say what it ran.
   std::vector<std::string> Warnings() const;
 
  private:

@@ -15,6 +15,7 @@
 #include "executor/cli/options/invocation.h"
 #include "executor/cli/options/model_flags.h"
 #include "executor/cli/plugins/host.h"
+#include "executor/freeze/freeze.h"
 #include "executor/state/state_makers.h"
 #include "executor/values/tensor_text.h"
 #include "graph/base/file_writer.h"
@@ -38,6 +39,7 @@ struct Summary {
   std::vector<NamedType> variables;
   std::vector<std::string> targets;
   std::vector<std::string> inits;  // the targets that fill the variables and tables
+  bool inits_are_marked = false;   // other commands run them without being told
   std::map<std::string, int64_t> ops;
   // Requested devices; "" for nodes that request none.
   std::map<std::string, int64_t> devices;
@@ -118,6 +120,7 @@ absl::StatusOr<Summary> Summarize(const Model& model) {
   summary.variables = VariableTypes(graph);
   summary.targets = Targets(graph);
   summary.inits = Initializers(graph);
+  summary.inits_are_marked = !MarkedInitializers(graph).empty();
   for (const std::string& name : GraphOutputs(graph)) {
     NamedType type{name, DataType::kInvalid, {}};
     // What a node of an unknown op gives is unknown.
@@ -162,7 +165,7 @@ std::string RunArguments(const Summary& summary, const ModelFlags& flags) {
   std::string arguments;
   if (!flags.signature.empty())
     absl::StrAppend(&arguments, " --signature ", ShellWord(flags.signature));
-  absl::StrAppend(&arguments, InitArguments(summary.inits));
+  if (!summary.inits_are_marked) absl::StrAppend(&arguments, InitArguments(summary.inits));
   for (const NamedType& t : summary.inputs) {
     if (!HasSpecs(t.dtype)) continue;
     absl::StrAppend(&arguments, " --input ",

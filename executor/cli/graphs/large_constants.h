@@ -12,7 +12,8 @@ inline constexpr size_t kLargeConstant = 1024;
 
 // Returns a copy in which each constant above kLargeConstant is a Placeholder of the constant's
 // type and shape, in functions too. Such a node keeps its name and its inputs. Its attribute
-// `_tenon_constant` is ChecksumText of the value: "f32[64,256] #1a2b3c4d". A constant of the graph
+// `_tenon_constant` is ChecksumText of the value: "f32[64,256] #1a2b3c4d". In functions the size
+// and the checksum are those of the TensorProto as protobuf writes it anew. A constant of the graph
 // itself stays if its value cannot be decoded. The copy can be loaded, but a run that needs such a
 // node fails without a feed: nobody can take its results for results of the model.
 Graph WithoutLargeConstants(const Graph& graph);

@@ -17,7 +17,8 @@ namespace tenon::cli {
 class Ticker {
  public:
   // `text` gives the line for the seconds since the start. It is called on another thread, and must
-  // not print. What it refers to must outlive the ticker.
+  // neither print nor throw. What it refers to must outlive the ticker. Throws std::system_error if
+  // the system has no thread left.
   Ticker(const OutputFlags& flags, std::function<std::string(double seconds)> text);
   ~Ticker();
   Ticker(const Ticker&) = delete;

@@ -46,7 +46,7 @@ struct ReportSubject {
   const PipelineReport& report;
   PassHistory& history;  // is empty afterwards, also after an error
   const Provenance& provenance;
-  // By node id of `after`; empty: the page tells nothing of devices.
+  // By node id of `after`. Empty: the page tells the devices that nodes ask for, and no placement.
   absl::Span<const NodePlacement> placement = {};
   // Tensors that were fed ("x", "x:0"), with their shapes, from which the shapes of other tensors
   // are inferred. Names that a graph does not have are skipped.

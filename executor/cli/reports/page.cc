@@ -64,7 +64,8 @@ void Page::AddTimeline(const RunWatch& watch) {
   if (!wanted() || !watch.wanted()) return;
   Set("timeline", TimelineJson(watch.record()));
   // Of the same recording, whose steps the table of a bench has not measured.
-  if (watch.record().runs().empty()) return;
+  const std::vector<RunSpan>& runs = watch.record().runs();
+  if (std::none_of(runs.begin(), runs.end(), [](const RunSpan& run) { return run.whole; })) return;
   if (std::optional<Json> path = Tables(watch, {"critical_path"}).Find("critical_path"))
     Set("critical_path", *std::move(path));
 }

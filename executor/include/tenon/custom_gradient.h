@@ -139,16 +139,17 @@ inline void CheckGradientCount(size_t given, size_t inputs, Where where) {
 // std::tuple of them. `backward` is called when a gradient comes to the result, and gives the
 // gradients of the inputs, a Tensor or a std::vector or std::tuple of them; an empty Tensor for
 // none. `backward` takes the gradient of the result; or the gradient and the inputs; or, for more
-// results, three std::vector<Tensor>: inputs, outputs, gradients. Of more results the first two
-// forms get the gradient of the first alone. What `backward` does beside that, such as an
-// assignment, it does when a gradient is computed. Both functions are copied, and `backward` lives
-// as long as a tape or a trace that has recorded the call. INVALID_ARGUMENT if `forward` reads a
-// variable that is trainable or that a tape watches, and that is not among the arguments: the
-// variable would get no gradient. Other tensors that `forward` takes from outside get no gradient.
-// INVALID_ARGUMENT, when a gradient is computed, if `backward` gives another number of gradients
-// than there are inputs. Branches and loops of a trace that have a CustomGradient run again on the
-// way back: the gradient is UNIMPLEMENTED if they write state, draw random numbers or read a
-// variable that is assigned.
+// results, three std::vector<Tensor>: inputs, outputs, gradients. A `backward` that can take three
+// lists gets them, so a generic lambda of three parameters does. Of more results the first two
+// forms get the gradient of the first alone, zeros if none comes to it; the others are lost. What
+// `backward` does beside that, such as an assignment, it does when a gradient is computed. Both
+// functions are copied, and `backward` lives as long as a tape or a trace that has recorded the
+// call. INVALID_ARGUMENT if `forward` reads a variable that is trainable or that a tape watches,
+// and that is not among the arguments: the variable would get no gradient. Other tensors that
+// `forward` takes from outside get no gradient. INVALID_ARGUMENT, when a gradient is computed, if
+// `backward` gives another number of gradients than there are inputs. Branches and loops of a trace
+// that have a CustomGradient run again on the way back: the gradient is UNIMPLEMENTED if they write
+// state, draw random numbers or read a variable that is assigned.
 template <typename Forward, typename BackwardFunction>
 auto CustomGradient(Forward forward, BackwardFunction backward, Where where = Where::current()) {
   return

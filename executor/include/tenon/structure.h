@@ -173,7 +173,7 @@ const void* TypeTag() {
 }
 
 // What the callable of a function gets for an argument while it is traced: a tensor for a spec, a
-// std::string for a text.
+// std::vector of tensors for one of specs, a std::string for a text.
 template <typename T>
 struct TracedArgOf {
   using Type = std::decay_t<T>;
@@ -181,6 +181,10 @@ struct TracedArgOf {
 template <>
 struct TracedArgOf<TensorSpec> {
   using Type = Tensor;
+};
+template <>
+struct TracedArgOf<std::vector<TensorSpec>> {
+  using Type = std::vector<Tensor>;
 };
 template <size_t n>
 struct TracedArgOf<char[n]> {

@@ -16,8 +16,8 @@ enum class NodeOrder : uint8_t {
   // (OrderByMemory). Nodes run one after the other, whatever InterOp says: nodes that run at the
   // same time cannot share memory.
   kMemory,
-  // In the order of the graph's nodes; tasks too. A node that stands before one of its inputs runs
-  // after the input (TopologicalOrder).
+  // In the order of the graph's nodes; tasks too. An input that stands behind its reader moves
+  // forward: it runs directly before the reader (TopologicalOrder).
   kFile,
   // Any order that edges and effects allow, drawn by a seed (ShuffleNodes); so are tasks. For
   // tests: the answer must not depend on it.

@@ -28,7 +28,8 @@ class BackwardLoop {
  public:
   // `first`: the values of the variables before the first iteration, in `b`. `body`: the body, with
   // an argument and a result for each variable. `facts`: FindLoopVariables of the body. `name` is
-  // that of the forward loop's function or frame. `b` must outlive the object.
+  // that of the forward loop's body; of a frame, its plain name and "_body". `b` must outlive the
+  // object.
   BackwardLoop(GraphBuilder& b, std::string_view name, std::vector<Value> first,
                LoopVariables facts, std::unique_ptr<DifferentiatedBody> body);
 
@@ -41,7 +42,7 @@ class BackwardLoop {
 
   // Differentiates and parts the body. `incoming(i)` is asked for each of carried(), and gives what
   // flows into the last value of variable i, zeros if nothing does. UNIMPLEMENTED for handles that
-  // iterations exchange or make; other errors are those of DifferentiatedBody.
+  // iterations exchange or make; other errors are those of DifferentiatedBody and of `b`.
   absl::Status Differentiate(absl::FunctionRef<Value(int)> incoming);
   DifferentiatedBody& body() const { return *body_; }
   // The variables whose gradients the loop carries.

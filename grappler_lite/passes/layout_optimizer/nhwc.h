@@ -32,7 +32,7 @@ NewAttrs NhwcAttrs(const Graph& g, NodeId n);
 // Then turns n into the Transpose of the new node's output 0 to NCHW. Other outputs of n must not
 // be read. Attributes that begin with '_' stay away from the new node (but for _kernel), since they
 // belong to n's name. Errors are those of Graph::AddNode and of making the permutation; n is then
-// as it was.
+// as it was, and the graph may have the constant of the permutation, which nobody reads.
 absl::Status BecomeTransposeOf(Sweep& s, NodeId n, NewAttrs attrs, std::span<const Output> inputs);
 
 }  // namespace tenon

@@ -69,8 +69,7 @@ absl::StatusOr<SubTensor> SubKernels::Call(std::string_view op,
   const Prepare::PreparedOutput& out = sub.outputs()[0];
   // No part would write the buffer.
   if (out.value.has_value()) {
-    return absl::InternalError(
-        absl::StrCat("node '", p_.node_name(), "': ", op, " as a part has a value already"));
+    return absl::InternalError(absl::StrCat(op, " as a part has a value already"));
   }
   if (out.alias.has_value()) return SubTensor{inputs[*out.alias].buffer, type, out.shape, nullptr};
   SubTensor result{NewBuffer(out.shape.num_elements() * static_cast<int64_t>(DataTypeSize(type))),

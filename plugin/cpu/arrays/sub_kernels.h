@@ -34,7 +34,8 @@ struct SubTensor {
   const Tensor* value = nullptr;  // the value if preparation knows it, else null; not owned
 };
 
-// Builds a step, in one thread, while the step is prepared.
+// Builds a step, in one thread, while the step is prepared. No part may give strings, resources or
+// variants: scratch memory holds plain elements.
 class SubKernels {
  public:
   explicit SubKernels(Prepare& p);
@@ -61,9 +62,10 @@ class SubKernels {
   // Adds a part that copies `in` into a new tensor of shape `shape`. Returns the new tensor.
   SubTensor Copy(const SubTensor& in, const Shape& shape, StridedCopy copy);
   // Makes results[i] the step's output i. A result that is an input of the step becomes an alias of
-  // that input. All other results must be different tensors. Sets the run function unless all
-  // results are aliases. Parts whose output no part reads, be it that the reader dropped the input,
-  // are left out. Call once, at the end.
+  // that input. No two of the other results may have one SubTensor::buffer. Sets the run function
+  // unless all results are aliases. A part is left out if its output is no result and no part that
+  // is kept reads it; a part that dropped the input does not read it. The step drops each of its
+  // inputs that only left-out parts read. Call once, at the end.
   void Finish(absl::Span<const SubTensor> results);
 
  private:

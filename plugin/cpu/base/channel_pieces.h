@@ -6,15 +6,16 @@
 
 namespace tenon::cpu {
 
-// Of a tensor [outer, channels, inner]: `rows` of its outer elements from channel `channel` on,
-// contiguous from element `at` of the tensor on.
+// A part of a tensor [outer, channels, inner], contiguous from element `at` of the tensor on. The
+// part is [rows, channels, inner] and begins in channel `channel`: its sizes may be below the
+// tensor's.
 struct ChannelPiece {
   int64_t at, rows, channel, channels, inner;
   int64_t elements() const { return rows * channels * inner; }
 };
 
-// Calls f(piece) for pieces of at most `most` elements that together are the outer elements
-// [begin, end).
+// Calls f(piece) for pieces of at most `most` elements, which must be 1 at least, that together are
+// the outer elements [begin, end).
 template <typename F>
 void ForEachChannelPiece(int64_t begin, int64_t end, int64_t channels, int64_t inner, int64_t most,
                          const F& f) {
@@ -31,8 +32,9 @@ void ForEachChannelPiece(int64_t begin, int64_t end, int64_t channels, int64_t i
   }
   for (int64_t o = begin; o < end; ++o) {
     if (inner == 1) {
-      split(channels, most,
-            [&](int64_t c, int64_t count) { f(ChannelPiece{o * row + c, 1, c, count, 1}); });
+      split(channels, most, [&](int64_t c, int64_t count) {
+        f(ChannelPiece{o * row + c, 1, c, count, 1});
+      });
       continue;
     }
     for (int64_t c = 0; c < channels; ++c) {

@@ -19,7 +19,8 @@ enum class Isa {
 // avx512) lowers the set, for our kernels and for oneDNN: processors that all have the set of the
 // limit then use the same one. The first call fixes the answer for the process. Thread-safe.
 Isa CpuIsa();
-// Returns whether TENON_ISA is set and not empty, whatever its value.
+// Returns whether TENON_ISA is set and not empty, whatever its value. This function and the next
+// one read the variable at each call.
 bool IsaIsLimited();
 // Returns INVALID_ARGUMENT if TENON_ISA has a value other than baseline, avx2 or avx512. CpuIsa()
 // ignores such a value. OK if the variable is not set or empty.

@@ -21,9 +21,14 @@ void PutString(void* data, int64_t i, std::string_view value) {
 }
 
 void AppendString(void* data, int64_t i, std::string_view value) {
-  MemoryBound::TakeText(value.size());
   TF_TString* const element = static_cast<TF_TString*>(data) + i;
   const size_t before = TF_TString_GetSize(element);
+  // A short text takes nothing, and one that was long before has been counted.
+  const size_t after = before + value.size();
+  if (after > TF_TString_SmallCapacity) {
+    const size_t more = before > TF_TString_SmallCapacity ? value.size() : after;
+    if (!MemoryBound::Take(more)) throw std::bad_alloc();
+  }
   TF_TString_AppendN(element, value.data(), value.size());
   if (TF_TString_GetSize(element) - before != value.size()) throw std::bad_alloc();
 }

@@ -22,7 +22,7 @@ inline std::string_view StringAt(const void* data, int64_t i) {
 // (graph/tensor/memory_bound.h) does not permit them; the element then keeps its value. `value`
 // must be no part of that element.
 void PutString(void* data, int64_t i, std::string_view value);
-// Appends `value` to element i, under the same conditions.
+// Appends `value` to element i. Throws as PutString does; the element then keeps its value.
 void AppendString(void* data, int64_t i, std::string_view value);
 
 // The most bytes that one call of a kernel may make where a small input can ask for any amount,

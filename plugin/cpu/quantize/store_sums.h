@@ -6,7 +6,8 @@
 namespace tenon::cpu {
 
 // Each function stores sums[i] * factor[i] + offset[i] as to[i] for i < n; `relu` makes what is
-// negative 0. Integers are rounded, halves to even, and saturate; NaN becomes the lowest. The
+// negative 0. Integers are rounded, halves to even, and saturate; NaN becomes the lowest integer,
+// with `relu` too, and stays a NaN of floats. The
 // arithmetic is that of double, with a rounding behind the product. Nothing may overlap `to`.
 struct StoreSums {
   template <typename T>

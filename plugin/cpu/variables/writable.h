@@ -19,7 +19,8 @@ absl::Status MakeWritable(Tensor& tensor);
 bool CanCombine(ElementOp op, DataType type);
 // Computes target = op(target, value), element by element, split over `workers`. Both tensors have
 // the same number of elements and the same type. The caller may write to the target's memory
-// (MakeWritable). UNIMPLEMENTED unless CanCombine(op, type); the target is unchanged then.
+// (MakeWritable). `value` may be the target itself. `workers` must not be null. UNIMPLEMENTED
+// unless CanCombine(op, type); the target is unchanged then.
 absl::Status CombineInto(ElementOp op, const Tensor& value, const Tensor& target, Workers* workers);
 
 }  // namespace tenon::cpu

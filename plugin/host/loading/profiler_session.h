@@ -37,8 +37,8 @@ class ProfilerSession {
   // Calls `stop` of each, then collect_data_xspace of those that have stopped. Returns one profile
   // for each profiler, in the order of the constructor. A wrong answer of a plug-in (garbage, wrong
   // sizes, more than 256 MiB or 2^22 messages) makes only the status of its own profile an error,
-  // DATA_LOSS. A write of a plug-in beyond the memory page in which the size that it announced ends
-  // is a memory fault. Call it once, after Start.
+  // DATA_LOSS. A write of a plug-in more than one memory page beyond the size that it announced is
+  // a memory fault. Call it once, after Start.
   std::vector<PluginProfile> Finish();
 
  private:

@@ -28,7 +28,8 @@ struct Points {
 // Integers wrap in U.
 struct Sent {
   const char* combine;
-  const char* zero = nullptr;  // the message for a value of 0, if that is an error
+  // The message for a value of 0 that is sent to an element of the target, if that is an error.
+  const char* zero = nullptr;
 };
 
 // Queues the scatter: values at points change `target`, repeated points in their order. `values`

@@ -101,6 +101,8 @@ bool FieldReader::Next(Field* field) {
   if (rest_.empty()) return false;
   const std::string_view all = rest_;
   const uint64_t tag = Varint();
+  constexpr uint64_t kMostNumber = (uint64_t{1} << 29) - 1;
+  if (tag >> 3 == 0 || tag >> 3 > kMostNumber) Malformed();
   *field = {};
   field->number = static_cast<int>(tag >> 3);
   switch (tag & 7) {
@@ -124,8 +126,9 @@ bool FieldReader::Next(Field* field) {
 }
 
 const NodeView::Attr* NodeView::Find(std::string_view attr) const {
-  for (const Attr& found : attrs) {
-    if (found.name == attr) return &found;
+  // Of several entries of a map with one key the last counts.
+  for (size_t i = attrs.size(); i-- > 0;) {
+    if (attrs[i].name == attr) return &attrs[i];
   }
   return nullptr;
 }

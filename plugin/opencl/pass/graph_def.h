@@ -21,7 +21,7 @@ struct Field {
 };
 
 // Reads the fields of a message one after another. Throws INVALID_ARGUMENT for bytes that are no
-// message.
+// message, and for a group, which no message of TensorFlow has.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view message) : rest_(message) {}
@@ -46,7 +46,7 @@ struct NodeView {
   std::vector<Attr> attrs;
   std::vector<std::string_view> others;  // the other fields of the NodeDef
 
-  // Each is nothing if the node has no such attribute, or one of another kind. Each throws
+  // Type to Bool are nothing if the node has no such attribute, or one of another kind. They throw
   // INVALID_ARGUMENT if the bytes of the attribute's value are no message: ParseGraph does not read
   // them.
   std::optional<TF_DataType> Type(std::string_view attr) const;
@@ -54,7 +54,8 @@ struct NodeView {
   std::optional<std::string_view> Tensor(std::string_view attr) const;  // a TensorProto
   std::optional<float> Float(std::string_view attr) const;
   std::optional<bool> Bool(std::string_view attr) const;
-  const Attr* Find(std::string_view attr) const;  // NULL if there is none
+  // NULL if there is none; of several of one name the last. Does not read the value.
+  const Attr* Find(std::string_view attr) const;
 };
 
 struct GraphView {

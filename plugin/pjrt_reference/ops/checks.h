@@ -1,4 +1,5 @@
-// What checks of several families share. Each refuses the op at its place.
+// What checks of several families share. Each function whose name begins with Check refuses the op
+// at its place. An `index` must be there: CheckCounts goes first.
 #pragma once
 
 #include <string>

@@ -42,7 +42,7 @@ struct ArgSpec {
 struct ArgPart {
   size_t argument = 0;  // its number among the arguments
   std::string value;
-  const char* type = "";  // "int32", of a number
+  const char* type = "";  // "int32", of a number; "bool"; "pointer"; else empty
   friend bool operator==(const ArgPart&, const ArgPart&) = default;
 };
 
@@ -232,6 +232,8 @@ template <typename T>
 TracedArg<T> AsTraced(const T& value) {
   if constexpr (std::is_same_v<T, TensorSpec>) {
     return Tensor();
+  } else if constexpr (std::is_same_v<T, std::vector<TensorSpec>>) {
+    return std::vector<Tensor>(value.size());
   } else {
     return value;
   }
@@ -241,7 +243,8 @@ std::string AsTraced(const char (&text)[n]) {
   return text;
 }
 
-// Puts a placeholder in the place of each tensor of the arguments.
+// Puts a placeholder in the place of each tensor of the arguments. UNIMPLEMENTED for a TensorSpec
+// that AsTraced has left.
 class MakeInputs : public Visitor {
  public:
   MakeInputs(TraceGraph& graph, const Signature& signature, Where where)
@@ -255,6 +258,12 @@ class MakeInputs : public Visitor {
       TF_SetHandleShapeAndType(graph_.graph(), tensor.output(), spec.handle_data->data(),
                                spec.handle_data->size(), ThreadStatus());
     }
+  }
+  void OnSpec(const TensorSpec&) {
+    Throw(TF_UNIMPLEMENTED,
+          "A TensorSpec stands for an argument, or is an element of a std::vector of TensorSpecs: "
+          "in another structure it is not supported",
+          where_);
   }
 
  private:

@@ -27,7 +27,7 @@ inline std::atomic<std::vector<Tensor> (*)(OpCall& call, const NodeOptions& opti
 
 // What ops of this type do to state: kRandom, kRead and kNone by lists, kWrite for every other op
 // that is registered as stateful, and kNone for what is left, unknown ops too. Looked up once a
-// type. Thread-safe.
+// type; of a type without an op at each call, since a plug-in may bring the op. Thread-safe.
 inline Effect EffectOfOp(const std::string& type) {
   static constexpr const char* kReads[] = {
       "ReadVariableOp",    "VariableShape",      "ResourceGather",
@@ -103,8 +103,8 @@ struct NodeAttrs {
 // inputs, with the control inputs that keep side effects in order, and with its place. Tensors from
 // outside become constants or captures, which stay after an error. INVALID_ARGUMENT for an empty
 // Tensor, an attribute that the op does not have, and a name that no node may have.
-// FAILED_PRECONDITION for a symbol of a trace that is over or does not enclose this one. Else
-// throws what check_variables throws, or the error of the op.
+// FAILED_PRECONDITION for a symbol of a trace that is over or does not enclose this one, and for an
+// attribute that is a symbol. Else throws what check_variables throws, or the error of the op.
 inline TF_Operation* AddNode(TraceGraph& graph, const OpCall& call, const NodeOptions& options) {
   CheckAttrs(call);
   if (!options.name.empty())

@@ -1,5 +1,6 @@
-// Special functions of real numbers. Errors are up to about ten units in the last place of double;
-// HurwitzZeta of a negative q and an odd x may lose more, by cancellation. A function returns NaN
+// Special functions of real numbers. Errors are up to about ten units in the last place of double.
+// HurwitzZeta may lose more: for a negative q and an odd x by cancellation, and for a large x about
+// x / 2 units, since the rounding of q counts x times. A function returns NaN
 // where TensorFlow's does, even if a limit exists. Thread-safe.
 #pragma once
 

@@ -10,8 +10,8 @@ namespace tenon::cpu {
 // How weights [k, n] of 4 or 8 bits lie in memory: panels of kCodedColumns columns, each a row of
 // blocks of kCodedRows rows. A block is a scale in bfloat16 for each column, then words of 32 bits:
 // one for each column and each 32 / bits rows, the first row in the lowest bits. A code is a number
-// in two's complement; a weight is code * scale. What is beyond row k or column n has code and
-// scale 0.
+// in two's complement; a weight is code * scale. What is beyond row k or column n has code 0;
+// beyond column n the scale is 0, too.
 inline constexpr int kCodedColumns = 64, kCodedRows = 32;
 constexpr int64_t CodedBlockBytes(int bits) {
   return kCodedColumns * (2 + int64_t{kCodedRows} * bits / 8);
@@ -45,7 +45,8 @@ struct CodedLoops {
   // times 1.0001. Zeros are exact. The scale is NaN if x holds a NaN or an infinity: the bytes are
   // then 0.
   void (*quantize_row)(const float* x, int64_t k, uint8_t* bytes, double* scale, int32_t* zero);
-  // y[j] = sums[j] * scale * scales[j] + bias[j], rounded once; null for no bias.
+  // y[j] = sums[j] * (scale * scales[j]) + bias[j], computed in double and then rounded to float. A
+  // null `bias` adds nothing. `y` must not overlap the others.
   void (*scale_sums)(const int32_t* sums, int64_t n, double scale, const double* scales,
                      const float* bias, float* y);
 };

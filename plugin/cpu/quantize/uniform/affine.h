@@ -26,8 +26,8 @@ absl::StatusOr<int> ReadQuantizationAxis(const Prepare& p, std::string_view name
                                          const Shape& shape);
 
 // Returns the slices of `shape` along `axis`. INVALID_ARGUMENT unless inputs i and i + 1, the
-// scales (float) and the zero points (int32), have one value per slice, or are scalars for axis -1.
-// Their types are not checked.
+// scales (float) and the zero points (int32), are vectors with one value per slice, or for axis -1
+// scalars. Their types are not checked.
 absl::StatusOr<Slices> CheckScales(const Prepare& p, int i, const Shape& shape, int axis);
 
 // Returns INVALID_ARGUMENT, with `name`, unless the first `n` scales in input i are all positive.

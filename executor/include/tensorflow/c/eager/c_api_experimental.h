@@ -21,7 +21,8 @@ extern "C" {
 
 // Reuses the object of an op for an op or function of this name, as TFE_DeleteOp and TFE_NewOp
 // would: it then has no inputs, attributes or cancellation manager. `raw_device_name` is that of
-// TFE_OpSetDevice.
+// TFE_OpSetDevice. After an unknown name the op is as it was; after a malformed device name it has
+// been reset and asks for no device.
 TF_CAPI_EXPORT extern void TFE_OpReset(TFE_Op* op_to_reset, const char* op_or_function_name,
                                        const char* raw_device_name, TF_Status* status);
 
@@ -299,7 +300,8 @@ TF_CAPI_EXPORT extern TFE_Executor* TFE_NewExecutor(bool is_async, bool enable_s
 TF_CAPI_EXPORT extern void TFE_DeleteExecutor(TFE_Executor* executor);
 TF_CAPI_EXPORT extern bool TFE_ExecutorIsAsync(TFE_Executor* executor);
 // Waits until the ops that are queued now have ended. `status` gets the error of the first op that
-// has failed since the last TFE_ExecutorClearError.
+// has failed since the last TFE_ExecutorClearError, with the note of later calls behind its
+// message.
 TF_CAPI_EXPORT extern void TFE_ExecutorWaitForAllPendingNodes(TFE_Executor* executor,
                                                               TF_Status* status);
 TF_CAPI_EXPORT extern void TFE_ExecutorClearError(TFE_Executor* executor);
@@ -309,8 +311,9 @@ TF_CAPI_EXPORT extern void TFE_ContextSetExecutorForThread(TFE_Context* ctx,
                                                            TFE_Executor* executor);
 // A new handle on the executor of the calling thread, which the caller deletes.
 TF_CAPI_EXPORT extern TFE_Executor* TFE_ContextGetExecutorForThread(TFE_Context* ctx);
-// Waits for all executors that the context or its threads have had, returns the first error, and
-// clears the errors of these executors.
+// Waits for all executors that the context or its threads have had, in the order in which the
+// context got them. Returns the error of the first one in this order that has one, and clears the
+// errors of these executors.
 TF_CAPI_EXPORT extern void TFE_ContextAsyncWait(TFE_Context* ctx, TF_Status* status);
 
 // --- Other processes. TF_UNIMPLEMENTED: Tenon is one process ---
@@ -371,8 +374,9 @@ TF_CAPI_EXPORT extern size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle* 
 // TFE_TensorHandleCopyToDevice, but not of a custom device). `len`: the bytes there, at least those
 // of the tensor. Takes the memory over: calls `deallocator`, unless it is NULL, after an error, or
 // when nobody uses the memory any more; not if there is no memory to keep account of it.
-// TF_INVALID_ARGUMENT for an unknown device, for strings, resources and variants, and if `len` is
-// too small.
+// TF_INVALID_ARGUMENT for an unknown device, for strings, resources and variants, for dimensions
+// that are missing or negative, if `len` is too small, and if `data` is NULL though the tensor has
+// elements.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewTensorHandleFromDeviceMemory(
     TFE_Context* ctx, const char* device_name, TF_DataType dtype, const int64_t* dims, int num_dims,
     void* data, size_t len, void (*deallocator)(void* data, size_t len, void* arg),
@@ -431,7 +435,8 @@ typedef struct TFE_CustomDevice {
 } TFE_CustomDevice;
 
 // Adds the device to the context. delete_device is called when the context is deleted and no handle
-// is on the device any more; after an error, before the return. `device_name` is a full name:
+// is on the device any more; after an error, before the return, but not without memory for the
+// device. `device_name` is a full name:
 // "/job:localhost/replica:0/task:0/device:CUSTOM:0". TF_ALREADY_EXISTS if a device has the name,
 // and for the empty name, which is the host's; TF_INVALID_ARGUMENT if the name is not a full one,
 // the version is another one, or a callback is missing.
@@ -454,7 +459,8 @@ typedef struct TFE_CustomDeviceTensorHandleMethods {
 
 // A handle on a tensor of the custom device with this full name. The handle owns `data`:
 // methods.deallocator is called with the last handle on the tensor, and after an error.
-// TF_INVALID_ARGUMENT for an unknown device, or if a method other than `summarize` is NULL.
+// TF_INVALID_ARGUMENT for an unknown device, or if a method other than `summarize` is NULL. Neither
+// `dtype` nor methods.version is checked.
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_NewCustomDeviceTensorHandle(
     TFE_Context* ctx, const char* device_name, TF_DataType dtype, void* data,
     TFE_CustomDeviceTensorHandle methods, TF_Status* status);

@@ -140,6 +140,10 @@ TEST(Freeze, ShowNamesWhatFillsTables) {
   const json show = Document({"show", out});
   EXPECT_EQ(show["init"], "init_state");
   EXPECT_THAT(show["commands"][0].get<std::string>(), HasSubstr(" --init init_state "));
+  // What the mark says need not be said.
+  const json marked = Document({"show", frozen});
+  EXPECT_EQ(marked["init"], "init_state");
+  EXPECT_THAT(marked["commands"][0].get<std::string>(), Not(HasSubstr("--init")));
   const Finished early = GraphRun({"bench", out, "--runs", "1"});
   EXPECT_EQ(early.exit, 1);
   EXPECT_THAT(early.err, HasSubstr("; --init init_state gives variables and tables their first"));
@@ -459,33 +463,6 @@ TEST(Freeze, RefusesReadersOfAnotherType) {
                   (gathers ? ") reads variable 'v' as DT_INT32, and it is DT_FLOAT"
                            : "): Trying to read variable with wrong dtype. Expected float")));
   }
-}
-
-// Two calls of one function, which returns the handle that it takes. What the second gives back is
-// written.
-TEST(Freeze, TellsTheVariablesOfTwoCallsApart) {
-  const std::string dtype = "attr { key: 'dtype' value { type: DT_FLOAT } }";
-  const auto call = [](const std::string& name, const std::string& variable) {
-    const std::string types = "value { list { type: DT_RESOURCE } } } ";
-    return TextNode(name, "StatefulPartitionedCall", "input: '" + variable + "'",
-                    "attr { key: 'Tin' " + types + "attr { key: 'Tout' " + types +
-                        "attr { key: 'f' value { func { name: 'same' } } }");
-  };
-  const std::string model = WriteSavedModel(
-      "two_calls",
-      TextVarHandle("a", "a") + TextVarHandle("b", "b") + call("of_a", "a") + call("of_b", "b") +
-          TextNode("read", "ReadVariableOp", "input: 'of_a'", dtype) +
-          TextNode("add", "AssignAddVariableOp", "input: 'of_b' input: 'x'", dtype) +
-          TextNode("y", "Mul", "input: 'read' input: 'x' input: '^add'",
-                   "attr { key: 'T' value { type: DT_FLOAT } }") +
-          "library { function { signature { name: 'same' input_arg { name: 'h' type: DT_RESOURCE } "
-          "output_arg { name: 'r' type: DT_RESOURCE } } ret { key: 'r' value: 'h' } } }\n",
-      {"a", "b"});
-  const std::string out = TempPath("two_calls.pb");
-  EXPECT_THAT(GraphRun({"freeze", model, "-o", out}).err,
-              HasSubstr("variable 'b' is written by node 'add'"));
-  const json frozen = Document({"freeze", model, "-o", out, "--keep-state"});
-  EXPECT_EQ(frozen["kept"], json({"b"}));
 }
 
 TEST(Freeze, KeepsGradientsOfFunctionsThatStay) {
