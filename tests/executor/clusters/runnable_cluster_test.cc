@@ -150,7 +150,7 @@ TEST(LateCopies, KeepTheMemoryAlsoBehindAnotherError) {
   clusters.timeout_s = 0.01;
   const std::string graph = testing::Placeholder("x", "dim { size: -1 } dim { size: 2 }") +
                             testing::Placeholder("z", "dim { size: 1 } dim { size: 1 }") +
-                            testing::Node("inverse", "MatrixInverse", {"z"}) +
+                            testing::Node("factors", "Lu", {"z"}) +
                             testing::Node("a", "Neg", {"x"}) +
                             testing::Node("y", "Mul", {"a", "x"});
   static int freed;
@@ -165,7 +165,7 @@ TEST(LateCopies, KeepTheMemoryAlsoBehindAnotherError) {
         data, sizeof(data), [](void*, size_t, void*) { ++freed; }, nullptr));
     const Tensor x(DataType::kFloat, Shape({2, 2}), BufferRef::Adopt(fed.back()));
     const Tensor z = testing::Floats({0}, Shape({1, 1}));
-    const absl::Status late = session->Run({{"x", x}, {"z", z}}, {"inverse", "y"}).status();
+    const absl::Status late = session->Run({{"x", x}, {"z", z}}, {"factors", "y"}).status();
     EXPECT_EQ(late.code(), absl::StatusCode::kInvalidArgument) << late;
   }
   EXPECT_GT(freed, 0);  // the cluster has not run
