@@ -48,6 +48,11 @@ absl::StatusOr<bool> AwaitOtherRun(absl::Mutex& mutex, const absl::Condition& co
                                    std::string_view action) {
   static const RunLimits defaults;
   const RunLimits& limits = limits_of_thread == nullptr ? defaults : *limits_of_thread;
+  const auto cancelled = [&] {
+    return absl::CancelledError(absl::StrCat(action, " operation was cancelled"));
+  };
+  // A run that was cancelled before takes and gives nothing, even where it need not wait.
+  if (limits.is_cancelled()) return cancelled();
   // Where nobody can cancel the run, the wait is one slice.
   const absl::Duration slice = limits.cancelled == nullptr ? absl::InfiniteDuration() : kSlice;
   const absl::Time end = absl::Now() + limits.patience;
@@ -55,8 +60,7 @@ absl::StatusOr<bool> AwaitOtherRun(absl::Mutex& mutex, const absl::Condition& co
   while (true) {
     const absl::Time until = std::min({end, limits.deadline, absl::Now() + slice});
     if (mutex.AwaitWithDeadline(condition, until)) return true;
-    if (limits.is_cancelled())
-      return absl::CancelledError(absl::StrCat(action, " operation was cancelled"));
+    if (limits.is_cancelled()) return cancelled();
     absl::Status status = limits.Check();
     if (!status.ok()) return status;
     if (absl::Now() >= end) return false;

@@ -80,8 +80,9 @@ class Pause {
 // Waits, in a kernel, until an action of another run makes `condition` true. Makes a Pause: the
 // caller must have none on this thread. The caller holds `mutex`, which guards what the condition
 // reads. Returns true then, and false once the patience of the run on this thread is used up.
-// CANCELLED "`action` operation was cancelled" or DEADLINE_EXCEEDED if the run is to end. Sees
-// within some milliseconds that the run is cancelled.
+// CANCELLED "`action` operation was cancelled" or DEADLINE_EXCEEDED if the run is to end; CANCELLED
+// also if the condition is true, but the run was cancelled before the call. Sees within some
+// milliseconds that the run is cancelled.
 absl::StatusOr<bool> AwaitOtherRun(absl::Mutex& mutex, const absl::Condition& condition,
                                    std::string_view action) ABSL_SHARED_LOCKS_REQUIRED(mutex);
 

@@ -294,7 +294,7 @@ TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs, int ninputs, TF_Statu
   const tenon::api::Outputs variables(inputs, inputs + ninputs);
   const auto types = tenon::api::TypesOfInputs(*g, variables);
   if (!types.ok()) {
-    StatusToC(types.status(), status);
+    StatusToC(absl::InvalidArgumentError(types.status().message()), status);
     return tenon::api::NoParams();
   }
   TF_Graph* const cond = tenon::api::NewPart(g, variables);

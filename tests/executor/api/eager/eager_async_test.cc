@@ -275,6 +275,34 @@ TEST(CancellationTest, EndsAnOpThatWaits) {
   TFE_DeleteCancellationManager(manager);
 }
 
+// What was cancelled before takes no element, though there is one.
+TEST(CancellationTest, EndsAnOpThatNeedNotWait) {
+  CheckedStatus status;
+  const ContextPointer context = NewContext();
+  std::vector<Handle> queue;
+  TFE_Op* const take = NewWaitingOp(context.get(), &queue, status);
+  TFE_Op* const put = TFE_NewOp(context.get(), "QueueEnqueueV2", status);
+  const Handle element = Of<float>({}, {3});
+  TFE_OpAddInput(put, queue.front().get(), status);
+  TFE_TensorHandle* elements[] = {element.get()};
+  TFE_OpAddInputList(put, elements, 1, status);
+  int count = 0;
+  TFE_Execute(put, nullptr, &count, status);
+  ASSERT_EQ(status.text(), "OK");
+  TFE_DeleteOp(put);
+  TFE_CancellationManager* const manager = TFE_NewCancellationManager();
+  TFE_OpSetCancellationManager(take, manager, status);
+  TFE_CancellationManagerStartCancel(manager);
+  TFE_TensorHandle* result = nullptr;
+  count = 1;
+  TFE_Execute(take, &result, &count, status);
+  EXPECT_EQ(status.code(), TF_CANCELLED);
+  TFE_DeleteOp(take);
+  TFE_DeleteCancellationManager(manager);
+  const Handle size = RunOp(context.get(), "QueueSizeV2", {queue.front().get()});
+  EXPECT_THAT(Values<int32_t>(size.get()), ElementsAre(1));
+}
+
 // As in TensorFlow: a manager tells of its end who still listens.
 TEST(CancellationTest, DeletingCallsWhatIsLeft) {
   int calls[] = {0, 0};

@@ -257,7 +257,7 @@ TEST_F(While, MistakesAtTheBegin) {
   EXPECT_EQ(TF_INVALID_ARGUMENT, code());
   TF_Output beyond[] = {{Placeholder("x"), 3}};
   TF_NewWhile(g(), beyond, 1, s());
-  EXPECT_EQ(TF_OUT_OF_RANGE, code());
+  EXPECT_EQ(TF_INVALID_ARGUMENT, code());
   TF_WhileParams made_up{};
   TF_Output output;
   TF_FinishWhile(&made_up, s(), &output);
