@@ -8,6 +8,12 @@ namespace tenon::stablehlo {
 namespace quantize_ops {
 namespace {
 
+// x divided by a number, rounded once: XLA makes a product with 1 / number of a division by a
+// number that it sees.
+Value DividedBy(Op& op, const Value& x, double number) {
+  return op.b.Div(x, op.b.Unary("optimization_barrier", op.b.Like(x, number)));
+}
+
 // Ranges moved so that 0 is one of their values, each in the shape of the inputs.
 struct Ranges {
   Value low, high, step, empty;
@@ -34,7 +40,8 @@ absl::StatusOr<Ranges> RangesOf(Op& op, int first, const Shape& shape, bool chan
         channels && shape.rank() > 0 ? Shape({shape.dim(shape.rank() - 1)}) : Shape();
     if (low.shape != want || high.shape != want) return op.Invalid("the ranges do not fit");
   }
-  const Value step = op.b.Div(op.b.Sub(high, low), highest - lowest);
+  const Value step =
+      op.b.Unary("optimization_barrier", DividedBy(op, op.b.Sub(high, low), highest - lowest));
   const Value zero = op.b.Sub(op.b.Like(low, lowest), op.b.Div(low, step));
   Value nudged = op.b.Unary("round_nearest_afz", zero);
   nudged = op.b.Select(op.b.Compare("GE", zero, lowest), nudged, op.b.Like(zero, lowest));
@@ -146,7 +153,7 @@ Steps StepsOf(Op& op, const RoundTrip& r, const Value& low, const Value& high) {
   };
   const Value by_low = scale(low, least), by_high = scale(high, most);
   const Value by_first = b.Compare("LT", by_low, by_high);
-  const Value step_low = b.Div(low, least), step_high = b.Div(high, most);
+  const Value step_low = DividedBy(op, low, least), step_high = DividedBy(op, high, most);
   return {b.Select(by_first, low, b.Mul(step_high, least)),
           b.Select(by_first, b.Mul(step_low, most), high), b.Select(by_first, by_low, by_high),
           b.Select(by_first, step_low, step_high)};
