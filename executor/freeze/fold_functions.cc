@@ -112,10 +112,10 @@ absl::Status VariableFolder::CheckSame(const Scope& scope, const pb::NodeDef& no
   for (size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
     if (one[i].has_value() == other[i].has_value()) continue;
     written_ = (one[i].has_value() ? one[i] : other[i])->variable;
-    return absl::FailedPreconditionError(
-        absl::StrCat("variable '", written_, "' is result ", i, " of ",
-                     NodeText(scope.function, node), " in some runs and another resource in others",
-                     "; it cannot be folded (--keep-state keeps it)"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "variable '", written_, "' is result ", i, " of ", NodeText(scope.function, node),
+        " in some runs and another resource in others; it cannot be folded "
+        "(--keep-state keeps it)"));
   }
   return absl::OkStatus();
 }

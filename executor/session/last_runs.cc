@@ -63,8 +63,9 @@ void LastRuns::LetDroppedGo() {
       Run* const kept = run.release();
       if (!shard.run.compare_exchange_strong(nothing, kept)) GiveBack(std::unique_ptr<Run>(kept));
     }
-    again = drops_.load() != drops;
-    drops = drops_.load();
+    const int64_t now = drops_.load();
+    again = now != drops;
+    drops = now;
   }
 }
 

@@ -7,6 +7,10 @@
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
+Value RoundedOnce(Op& op, const Value& x, const Value& y) {
+  return op.b.Div(x, op.b.Unary("optimization_barrier", y));
+}
+
 namespace binary_ops {
 namespace {
 
@@ -61,12 +65,6 @@ Value Divide(Op& op, const Value& x, const Value& y) {
   if (!IsInteger(x.dtype)) return op.b.Div(x, y);
   CheckDivisor(op, y);
   return op.b.Div(x, SafeDivisor(op, y));
-}
-
-// A quotient that is rounded once. XLA makes a product with 1 / y of a division by an operand that
-// it has seen broadcast, and 110 / 110 below 1.
-Value RoundedOnce(Op& op, const Value& x, const Value& y) {
-  return op.b.Div(x, op.b.Unary("optimization_barrier", y));
 }
 
 Value TruncateDivide(Op& op, const Value& x, const Value& y) {

@@ -2,17 +2,12 @@
 #include <limits>
 
 #include "executor/stablehlo/rows.h"
+#include "executor/stablehlo/shared.h"
 #include "graph/base/status_macros.h"
 
 namespace tenon::stablehlo {
 namespace quantize_ops {
 namespace {
-
-// x divided by a number, rounded once: XLA makes a product with 1 / number of a division by a
-// number that it sees.
-Value DividedBy(Op& op, const Value& x, double number) {
-  return op.b.Div(x, op.b.Unary("optimization_barrier", op.b.Like(x, number)));
-}
 
 // Ranges moved so that 0 is one of their values, each in the shape of the inputs.
 struct Ranges {
@@ -40,9 +35,9 @@ absl::StatusOr<Ranges> RangesOf(Op& op, int first, const Shape& shape, bool chan
         channels && shape.rank() > 0 ? Shape({shape.dim(shape.rank() - 1)}) : Shape();
     if (low.shape != want || high.shape != want) return op.Invalid("the ranges do not fit");
   }
-  const Value step =
-      op.b.Unary("optimization_barrier", DividedBy(op, op.b.Sub(high, low), highest - lowest));
-  const Value zero = op.b.Sub(op.b.Like(low, lowest), op.b.Div(low, step));
+  const Value range = op.b.Sub(high, low);
+  const Value step = RoundedOnce(op, range, op.b.Like(range, highest - lowest));
+  const Value zero = op.b.Sub(op.b.Like(low, lowest), RoundedOnce(op, low, step));
   Value nudged = op.b.Unary("round_nearest_afz", zero);
   nudged = op.b.Select(op.b.Compare("GE", zero, lowest), nudged, op.b.Like(zero, lowest));
   nudged = op.b.Select(op.b.Compare("GT", zero, highest), op.b.Like(zero, highest), nudged);
@@ -51,9 +46,7 @@ absl::StatusOr<Ranges> RangesOf(Op& op, int first, const Shape& shape, bool chan
     return wide(op.b.Mul(op.b.Sub(op.b.Like(nudged, quantized), nudged), step));
   };
   const Value empty = op.b.And(op.b.Compare("EQ", low, 0.0), op.b.Compare("EQ", high, 0.0));
-  // XLA makes a product with 1 / step of a division by a step that it has seen broadcast.
-  return Ranges{end(lowest), end(highest), op.b.Unary("optimization_barrier", wide(step)),
-                wide(empty)};
+  return Ranges{end(lowest), end(highest), wide(step), wide(empty)};
 }
 
 template <bool kChannels>
@@ -64,7 +57,7 @@ absl::Status FakeQuant(Op& op) {
   // TensorFlow multiplies by the inverse where the range is an attribute, and rounds differently.
   const Value steps = op.shapes().HasAttr("min")
                           ? op.b.Mul(shifted, op.b.Div(op.b.Like(r.step, 1), r.step))
-                          : op.b.Div(shifted, r.step);
+                          : RoundedOnce(op, shifted, r.step);
   const Value whole = op.b.Unary("floor", op.b.Add(steps, 0.5));
   const Value y = op.b.Add(op.b.Mul(whole, r.step), r.low);
   return op.Out(op.b.Select(r.empty, op.b.Like(y, 0), y));
@@ -153,7 +146,8 @@ Steps StepsOf(Op& op, const RoundTrip& r, const Value& low, const Value& high) {
   };
   const Value by_low = scale(low, least), by_high = scale(high, most);
   const Value by_first = b.Compare("LT", by_low, by_high);
-  const Value step_low = DividedBy(op, low, least), step_high = DividedBy(op, high, most);
+  const Value step_low = RoundedOnce(op, low, b.Like(low, least));
+  const Value step_high = RoundedOnce(op, high, b.Like(high, most));
   return {b.Select(by_first, low, b.Mul(step_high, least)),
           b.Select(by_first, b.Mul(step_low, most), high), b.Select(by_first, by_low, by_high),
           b.Select(by_first, step_low, step_high)};

@@ -19,6 +19,10 @@ absl::StatusOr<Value> Multiply(Op& op);
 absl::StatusOr<Value> MultiplyBatches(Op& op);
 absl::StatusOr<Value> Convolve(Op& op, bool depthwise);
 
+// x / y, rounded once. XLA makes a product with 1 / y of a division by an operand that is constant
+// or that it has seen broadcast, and 110 / 110 below 1.
+Value RoundedOnce(Op& op, const Value& x, const Value& y);
+
 // The elements of x at these places of an axis, in their order.
 Value GatherAxis(Op& op, const Value& x, int axis, IntSpan places);
 // The same for places that are a vector of the program.
